@@ -21,7 +21,8 @@ class ProviderAccount(models.Model):
     """A workspace's account at a payment provider, with the restricted key of its owner.
 
     `endpoint_id` is the provider's id of our webhook endpoint there, and `webhook_secret` signs what it sends.
-    `failure` is the code of what keeps the account from working, empty while it works.
+    `failure` is the code of what keeps the account from working, empty while it works. `endpoint_version` says which
+    list of events the endpoint was last given. `payouts_refused_at` is when the key was refused to read payouts.
     """
 
     class Provider(models.TextChoices):
@@ -36,7 +37,9 @@ class ProviderAccount(models.Model):
     key = EncryptedTextField(bound_to="uuid", null=True)
     key_hint = models.CharField(max_length=20, blank=True)
     endpoint_id = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True)
+    endpoint_version = models.PositiveSmallIntegerField(default=1, editable=False)
     webhook_secret = EncryptedTextField(bound_to="uuid", null=True)
+    payouts_refused_at = models.DateTimeField(null=True, blank=True, editable=False)
     failure = models.CharField(max_length=40, blank=True, default="")
     failing_since = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, editable=False)

@@ -10,16 +10,29 @@ from importlib import import_module
 from typing import Any, Final
 from uuid import UUID
 
+from workspaces.finance.providers.answers import read_amount, read_id, read_mapping, read_rows, read_text
 from workspaces.finance.providers.faults import ProviderFault
+from workspaces.finance.providers.payouts import (
+    PAYOUTS_AT_ONCE,
+    TRANSACTIONS_AT_ONCE,
+    BalanceTransaction,
+    Page,
+    ProviderPayout,
+    read_payout,
+    read_payouts,
+    read_transactions,
+)
 from workspaces.finance.providers.transport import BoundedClient, api_address
 
 SECONDS: Final = 10.0
-LONGEST_ID: Final = 255
-# In Stripe's smallest unit these currencies have no decimals, and all others that we take have two. A few differ from
-# what banks say, such as ISK, whose amounts must end in 00.
+# In Stripe's smallest unit these currencies have no decimals, some have three, and all others have two. A few differ
+# from what banks say, such as ISK, whose amounts must end in 00.
 WITHOUT_DECIMALS: Final = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"}
 )
+WITH_THREE_DECIMALS: Final = frozenset({"BHD", "JOD", "KWD", "OMR", "TND"})
+# Endpoints that were made with another list are given this one. Raise the version when the list changes.
+ENDPOINT_VERSION: Final = 2
 EVENTS: Final = (
     "checkout.session.completed",
     "checkout.session.async_payment_succeeded",
@@ -32,6 +45,12 @@ EVENTS: Final = (
     "charge.dispute.closed",
     "charge.dispute.funds_withdrawn",
     "charge.dispute.funds_reinstated",
+    "payout.created",
+    "payout.updated",
+    "payout.paid",
+    "payout.failed",
+    "payout.canceled",
+    "payout.reconciliation_completed",
 )
 
 
@@ -60,6 +79,8 @@ def _units(decimals: int) -> int:
 
 
 def _decimals(currency: str) -> int:
+    if currency.upper() in WITH_THREE_DECIMALS:
+        return 3
     return 0 if currency.upper() in WITHOUT_DECIMALS else 2
 
 
@@ -163,13 +184,13 @@ class Stripe:
             if fault.code != "permission_missing":
                 raise
             return AccountDetails("", "")
-        profile = _mapping(found, "business_profile")
-        return AccountDetails(_text(found, "id"), _text(profile, "name")[:200])
+        profile = read_mapping(found, "business_profile")
+        return AccountDetails(read_text(found, "id"), read_text(profile, "name")[:200])
 
     def create_endpoint(self, *, url: str, key: UUID) -> WebhookEndpoint:
         params = {"url": url, "enabled_events": list(EVENTS)}
         found = self._call(lambda client, options: client.v1.webhook_endpoints.create(params, options), key=key)
-        return WebhookEndpoint(_text(found, "id", needed=True), _text(found, "secret", needed=True))
+        return WebhookEndpoint(read_text(found, "id", needed=True), read_text(found, "secret", needed=True))
 
     def has_endpoint(self, endpoint_id: str) -> bool:
         """Say whether the key's account has this endpoint."""
@@ -180,6 +201,11 @@ class Stripe:
                 raise
             return False
         return True
+
+    def update_endpoint(self, endpoint_id: str) -> None:
+        """Let the endpoint have all events that we handle now."""
+        params = {"enabled_events": list(EVENTS)}
+        self._call(lambda client, options: client.v1.webhook_endpoints.update(endpoint_id, params, options))
 
     def delete_endpoint(self, endpoint_id: str) -> None:
         self._call(lambda client, options: client.v1.webhook_endpoints.delete(endpoint_id, options=options))
@@ -216,11 +242,32 @@ class Stripe:
         """Read the latest hundred refunds of a payment."""
         params = {"payment_intent": payment, "limit": 100}
         found = self._call(lambda client, options: client.v1.refunds.list(params, options))
-        rows = found.get("data")
-        return [_refund(one) for one in rows[:100] if isinstance(one, dict)] if isinstance(rows, list) else []
+        return [_refund(one) for one in read_rows(found, 100)]
 
     def dispute(self, dispute_id: str) -> ProviderDispute:
         return _dispute(self._call(lambda client, options: client.v1.disputes.retrieve(dispute_id, None, options)))
+
+    def payout(self, payout_id: str) -> ProviderPayout:
+        return read_payout(self._call(lambda client, options: client.v1.payouts.retrieve(payout_id, None, options)))
+
+    def payouts(self, *, since: datetime, after: str = "") -> Page[ProviderPayout]:
+        """List payouts that were made since then, the last one first, beginning after one of them."""
+        params = {"created": {"gte": int(since.timestamp())}, "limit": PAYOUTS_AT_ONCE, **_beginning(after)}
+        return read_payouts(self._call(lambda client, options: client.v1.payouts.list(params, options)))
+
+    def payout_transactions(self, payout_id: str, *, after: str = "") -> Page[BalanceTransaction]:
+        """List what an automatic payout consists of. A key that may not read all their sources gets less of them."""
+        params = {"payout": payout_id, "limit": TRANSACTIONS_AT_ONCE, **_beginning(after)}
+        try:
+            found = self._list_transactions({**params, "expand": ["data.source"]})
+        except ProviderFault as fault:
+            if fault.code != "permission_missing":
+                raise
+            found = self._list_transactions(params)
+        return read_transactions(found, payout_id)
+
+    def _list_transactions(self, params: dict[str, Any]) -> Mapping[str, Any]:
+        return self._call(lambda client, options: client.v1.balance_transactions.list(params, options))
 
     def _call(self, call: Callable[[Any, dict[str, str]], Any], *, key: UUID | None = None) -> Mapping[str, Any]:
         library = load_stripe()
@@ -245,6 +292,10 @@ def _fault(error: Any) -> ProviderFault:
     return ProviderFault("refused" if is_refusal else "unavailable", reason)
 
 
+def _beginning(after: str) -> dict[str, str]:
+    return {"starting_after": after} if after else {}
+
+
 def _session_params(wanted: NewSession) -> dict[str, Any]:
     ours = {"checkout": str(wanted.key), "invoice": str(wanted.invoice)}
     product = {"name": wanted.title}
@@ -265,70 +316,42 @@ def _session_params(wanted: NewSession) -> dict[str, Any]:
 # Reading answers ----------------------------------------------------------------------------------
 
 
-def _text(found: Mapping[str, Any], name: str, *, needed: bool = False) -> str:
-    """Read a text. Raises `ProviderFault` if a needed one is missing or longer than any id."""
-    value = found.get(name)
-    if isinstance(value, str) and value and len(value) <= LONGEST_ID:
-        return value
-    if needed:
-        raise ProviderFault("unavailable", f"odd {name}")
-    return ""
-
-
-def _amount(found: Mapping[str, Any], name: str) -> int:
-    value = found.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**15:
-        raise ProviderFault("unavailable", f"odd {name}")
-    return value
-
-
-def _mapping(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = found.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _id_of(found: Mapping[str, Any], name: str) -> str:
-    """Read the id of another object, which Stripe may have put in whole."""
-    value = found.get(name)
-    return _text(value, "id") if isinstance(value, dict) else _text(found, name)
-
-
 def _session(found: Mapping[str, Any]) -> Session:
     address = found.get("url")
     return Session(
-        id=_text(found, "id", needed=True),
+        id=read_text(found, "id", needed=True),
         address=address if isinstance(address, str) and len(address) <= 2_048 else "",
-        status=_text(found, "status", needed=True),
+        status=read_text(found, "status", needed=True),
         is_paid=found.get("payment_status") == "paid",
-        payment=_id_of(found, "payment_intent"),
-        reference=_text(found, "client_reference_id"),
+        payment=read_id(found, "payment_intent"),
+        reference=read_text(found, "client_reference_id"),
     )
 
 
 def _payment(found: Mapping[str, Any]) -> ReceivedPayment:
-    currency = _text(found, "currency", needed=True).upper()
-    balance = _mapping(_mapping(found, "latest_charge"), "balance_transaction")
-    knows_fee = _text(balance, "currency").upper() == currency
+    currency = read_text(found, "currency", needed=True).upper()
+    balance = read_mapping(read_mapping(found, "latest_charge"), "balance_transaction")
+    knows_fee = read_text(balance, "currency").upper() == currency
     return ReceivedPayment(
-        id=_text(found, "id", needed=True),
-        status=_text(found, "status", needed=True),
-        amount=_amount(found, "amount_received"),
+        id=read_text(found, "id", needed=True),
+        status=read_text(found, "status", needed=True),
+        amount=read_amount(found, "amount_received"),
         currency=currency,
-        fee=_amount(balance, "fee") if knows_fee else None,
-        reference=_text(_mapping(found, "metadata"), "checkout"),
+        fee=read_amount(balance, "fee") if knows_fee else None,
+        reference=read_text(read_mapping(found, "metadata"), "checkout"),
     )
 
 
 def _refund(found: Mapping[str, Any]) -> ProviderRefund:
-    status = _text(found, "status", needed=True)
+    status = read_text(found, "status", needed=True)
     ended = {"succeeded": "succeeded", "failed": "failed", "canceled": "failed"}
     return ProviderRefund(
-        id=_text(found, "id", needed=True),
-        payment=_id_of(found, "payment_intent"),
+        id=read_text(found, "id", needed=True),
+        payment=read_id(found, "payment_intent"),
         status=ended.get(status, "pending"),
-        amount=_amount(found, "amount"),
-        currency=_text(found, "currency", needed=True).upper(),
-        reference=_text(_mapping(found, "metadata"), "refund"),
+        amount=read_amount(found, "amount"),
+        currency=read_text(found, "currency", needed=True).upper(),
+        reference=read_text(read_mapping(found, "metadata"), "refund"),
     )
 
 
@@ -336,11 +359,11 @@ def _dispute(found: Mapping[str, Any]) -> ProviderDispute:
     moved = found.get("balance_transactions")
     amounts = [one.get("amount") for one in moved[:100] if isinstance(one, dict)] if isinstance(moved, list) else []
     return ProviderDispute(
-        id=_text(found, "id", needed=True),
-        payment=_id_of(found, "payment_intent"),
-        status=_text(found, "status")[:40],
-        reason=_text(found, "reason")[:60],
-        amount=_amount(found, "amount"),
-        currency=_text(found, "currency", needed=True).upper(),
+        id=read_text(found, "id", needed=True),
+        payment=read_id(found, "payment_intent"),
+        status=read_text(found, "status")[:40],
+        reason=read_text(found, "reason")[:60],
+        amount=read_amount(found, "amount"),
+        currency=read_text(found, "currency", needed=True).upper(),
         withdrawn=sum(amount for amount in amounts if isinstance(amount, int)) < 0,
     )

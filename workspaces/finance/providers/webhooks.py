@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from workspaces.finance.providers.stripe import EVENTS, LONGEST_ID
+from workspaces.finance.providers.answers import LONGEST_ID
+from workspaces.finance.providers.stripe import EVENTS
 
 LONGEST_HEADER: Final = 1_000
 # Stripe's own library accepts any time in the future; a signature of tomorrow could be used for a day.

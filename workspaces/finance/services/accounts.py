@@ -15,7 +15,7 @@ from config.encryption import UnreadableSecret
 from config.errors import FeatureDisabled
 from workspaces.finance.models import ProviderAccount
 from workspaces.finance.providers.faults import OF_THE_KEY, ProviderFault
-from workspaces.finance.providers.stripe import Stripe
+from workspaces.finance.providers.stripe import ENDPOINT_VERSION, Stripe
 from workspaces.finance.services.payment_notifications import notify_of_failing_account
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_activity
@@ -89,6 +89,24 @@ def stop_account(account: ProviderAccount, *, code: str, now: datetime) -> None:
 def start_account_again(account: ProviderAccount) -> None:
     connected_accounts().filter(pk=account.pk, failure__in=OF_THE_KEY).update(failure="", failing_since=None)
     account.failure = ""
+
+
+def refresh_endpoint(stripe: Stripe, account: ProviderAccount) -> None:
+    """Let an endpoint that was made for fewer kinds of events have all of them. Raises `ProviderFault`.
+
+    If Stripe refuses that for good, the endpoint stays as it is.
+    """
+    if not account.endpoint_id or account.endpoint_version >= ENDPOINT_VERSION:
+        return
+    try:
+        stripe.update_endpoint(account.endpoint_id)
+    except ProviderFault as fault:
+        if fault.is_passing or fault.code == "key_refused":
+            raise
+        details = {"account": str(account.uuid), "code": fault.code, "reason": fault.reason}
+        logger.warning("the webhook endpoint of a payment account keeps its old events", extra=details)
+    ProviderAccount.objects.filter(pk=account.pk).update(endpoint_version=ENDPOINT_VERSION)
+    account.endpoint_version = ENDPOINT_VERSION
 
 
 def record_account_activity(what: str, account: ProviderAccount, *, by: Actor) -> None:

@@ -12,12 +12,13 @@ from agency.services.hosts import base_url_of
 from config.errors import Conflict, InvalidInput
 from workspaces.finance.models import Checkout, Invoice, ProviderAccount, Refund
 from workspaces.finance.providers.faults import ProviderFault
-from workspaces.finance.providers.stripe import Stripe, WebhookEndpoint
+from workspaces.finance.providers.stripe import ENDPOINT_VERSION, Stripe, WebhookEndpoint
 from workspaces.finance.services.accounts import (
     CONNECTING,
     connected_accounts,
     payment_account_of,
     record_account_activity,
+    refresh_endpoint,
     stripe_of,
 )
 from workspaces.finance.services.checkouts import UNFINISHED, end_checkouts
@@ -85,7 +86,8 @@ def _finish(account: ProviderAccount, endpoint: WebhookEndpoint, by: Actor) -> P
     if locked is None:
         raise OtherAccount  # somebody has begun with another key meanwhile
     locked.endpoint_id, locked.webhook_secret, locked.failure = endpoint.id, endpoint.secret, ""
-    locked.save(update_fields=["endpoint_id", "webhook_secret", "failure"])
+    locked.endpoint_version = ENDPOINT_VERSION
+    locked.save(update_fields=["endpoint_id", "endpoint_version", "webhook_secret", "failure"])
     record_account_activity("connected", locked, by=by)
     return locked
 
@@ -123,8 +125,11 @@ def _hint_of(key: str) -> str:
 
 
 def _change_key(account: ProviderAccount, key: str, now: datetime, by: Actor) -> ProviderAccount:
+    stripe = Stripe(key)
     try:
-        is_same = Stripe(key).has_endpoint(account.endpoint_id)
+        is_same = stripe.has_endpoint(account.endpoint_id)
+        if is_same:
+            refresh_endpoint(stripe, account)
     except ProviderFault as fault:
         raise _refusal(fault) from fault
     if not is_same:
@@ -132,7 +137,8 @@ def _change_key(account: ProviderAccount, key: str, now: datetime, by: Actor) ->
     with transaction.atomic():
         locked = connected_accounts().select_for_update(of=("self",), no_key=True).get(pk=account.pk)
         locked.key, locked.key_hint, locked.failure, locked.failing_since = key, _hint_of(key), "", None
-        locked.save(update_fields=["key", "key_hint", "failure", "failing_since"])
+        locked.payouts_refused_at = None
+        locked.save(update_fields=["key", "key_hint", "failure", "failing_since", "payouts_refused_at"])
         record_account_activity("key_changed", locked, by=by)
         _begin_anew(locked, now)
     return locked
@@ -143,6 +149,7 @@ def _begin_anew(account: ProviderAccount, now: datetime) -> None:
     account.events.filter(due_at__gt=now).update(due_at=now)
     Checkout.objects.filter(account=account, check_at__gt=now).update(check_at=now)
     Refund.objects.filter(payment__account=account, call_at__gt=now).update(call_at=now)
+    account.payouts.filter(list_at__gt=now).update(list_at=now)
 
 
 def disconnect_account(*, account: ProviderAccount, now: datetime, by: Actor) -> None:
@@ -193,4 +200,5 @@ def _forget(account: ProviderAccount, now: datetime, by: Actor) -> None:
     )
     locked.events.filter(due_at__isnull=False).update(due_at=None, failure="disconnected")
     Refund.objects.filter(payment__account=locked, call_at__isnull=False).update(call_at=None, failure="disconnected")
+    locked.payouts.filter(list_at__isnull=False).update(list_at=None, failure="disconnected")
     record_account_activity("disconnected", locked, by=by)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.notification_kinds import NotificationKind
 from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience
-from workspaces.finance.models import Invoice, ProviderAccount
+from workspaces.finance.models import Invoice, Payout, ProviderAccount
 from workspaces.finance.services.amounts import format_money
 from workspaces.subaccounts.services import tenant_of
 
@@ -16,6 +16,7 @@ ACCOUNT_FAILING: Final = "workspace.payment_account_failing"
 OVERPAID: Final = "workspace.invoice_overpaid"
 DISPUTED: Final = "workspace.payment_disputed"
 REFUND_FAILED: Final = "workspace.refund_failed"
+PAYOUT_FAILED: Final = "workspace.payout_failed"
 PAGE: Final = "app:payment-account"
 KINDS: Final = (
     NotificationKind(
@@ -46,6 +47,13 @@ KINDS: Final = (
         url_name=PAGE,
         audience=Audience.WORKSPACE,
     ),
+    NotificationKind(
+        name=PAYOUT_FAILED,
+        label=_("Payout failed"),
+        text=_("Your bank did not accept a payout of %(amount)s. Check your bank account in Stripe."),
+        url_name="app:payouts",
+        audience=Audience.WORKSPACE,
+    ),
 )
 
 
@@ -58,3 +66,10 @@ def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, no
     """Notify of an amount that concerns an invoice; `key` identifies what happened."""
     told: dict[str, Any] = {"number": invoice.number, "amount": format_money(amount, invoice.currency)}
     record_notification(tenant=tenant_of(invoice.workspace), kind=kind, key=str(key), data=told, now=now)
+
+
+def notify_of_failed_payout(payout: Payout, *, now: datetime) -> None:
+    """Notify of money that did not arrive at the bank, once for each payout."""
+    told: dict[str, Any] = {"amount": format_money(payout.amount, payout.currency)}
+    tenant = tenant_of(payout.workspace)
+    record_notification(tenant=tenant, kind=PAYOUT_FAILED, key=str(payout.uuid), data=told, now=now)

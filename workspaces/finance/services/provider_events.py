@@ -18,6 +18,7 @@ from workspaces.finance.providers.stripe import Stripe
 from workspaces.finance.providers.webhooks import ProviderNotice
 from workspaces.finance.services.accounts import connected_accounts
 from workspaces.finance.services.checkouts import apply_session
+from workspaces.finance.services.payouts import PAYOUTS_REFUSED, fetch_payout
 from workspaces.finance.services.provider_facts import (
     payment_of,
     record_provider_dispute,
@@ -76,17 +77,19 @@ def due_events(now: TimeOrExpression) -> "QuerySet[ProviderEvent]":
 def handle_event(stripe: Stripe, event: ProviderEvent) -> None:
     """Fetch what an event is about, and record it. Raises `ProviderFault`.
 
-    What does not belong to an invoice is left alone: the account may have other uses.
+    A payment that does not belong to an invoice is left alone: the account may have other uses.
     """
     try:
         if event.kind.startswith("checkout.session."):
             _handle_session(stripe, event)
         elif event.kind.startswith("refund."):
             _handle_refund(stripe, event)
+        elif event.kind.startswith("payout."):
+            fetch_payout(stripe, event.account, event.object_id)
         else:
             _handle_dispute(stripe, event)
     except ProviderFault as fault:
-        if fault.code not in {"not_found", "refused"}:
+        if fault.code not in {"not_found", "refused", PAYOUTS_REFUSED}:
             raise
         end_event(event, failure=fault.code)
         return
