@@ -29,6 +29,7 @@ PERMISSIONS: Final = (
     ("PaymentIntents", gettext_lazy("Read")),
     ("Disputes", gettext_lazy("Read")),
     ("Balance Transactions", gettext_lazy("Read")),
+    ("Payouts", gettext_lazy("Read")),
     ("Webhook Endpoints", gettext_lazy("Write")),
 )
 FAILURES: Final = {
