@@ -79,19 +79,19 @@ class PayoutPage(ListPage, PayoutView):
         caption=gettext_lazy("What the payout consists of"),
         columns=(
             Column(name="kind", label=gettext_lazy("Kind")),
-            Column(name="created", label=gettext_lazy("Date"), order=("created_at", "id"), descends_first=True),
+            Column(name="created", label=gettext_lazy("Date")),
             Column(name="invoice", label=gettext_lazy("Invoice")),
             Column(name="amount", label=gettext_lazy("Amount"), is_number=True),
             Column(name="fee", label=gettext_lazy("Fee"), is_number=True),
             Column(name="net", label=gettext_lazy("Net"), is_number=True),
         ),
-        sort="-created",
     )
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
         self.find(**ids)
         state = self.read_table()
-        state.fetch(PayoutTransaction.objects.filter(payout=self.payout).select_related("payment__invoice"))
+        rows = PayoutTransaction.objects.filter(payout=self.payout).select_related("payment__invoice")
+        state.fetch(rows.order_by("id"))
         crumbs: list[Link] = [(_("Payouts"), reverse(LIST))]
         zone = ZoneInfo(self.workspace.timezone)
         return self.list_page("finance/payouts/one.html", state, payout=self.payout, crumbs=crumbs, zone=zone)

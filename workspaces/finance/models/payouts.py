@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from workspaces.finance.models.invoices import Invoice
 from workspaces.finance.models.payments import LONGEST_NOTE, LONGEST_PROVIDER_ID, Payment, ProviderAccount, Refund
@@ -35,9 +36,9 @@ class Payout(models.Model):
     class Status(models.TextChoices):
         PENDING = "pending", _("Pending")
         IN_TRANSIT = "in_transit", _("On its way")
-        PAID = "paid", _("Paid")
+        PAID = "paid", pgettext_lazy("payout", "Paid")
         FAILED = "failed", _("Failed")
-        CANCELED = "canceled", _("Cancelled")
+        CANCELED = "canceled", pgettext_lazy("payout", "Cancelled")
 
     uuid = models.UUIDField(default=uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="payouts", db_index=False)

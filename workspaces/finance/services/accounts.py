@@ -94,7 +94,7 @@ def start_account_again(account: ProviderAccount) -> None:
 def refresh_endpoint(stripe: Stripe, account: ProviderAccount) -> None:
     """Let an endpoint that was made for fewer kinds of events have all of them. Raises `ProviderFault`.
 
-    If Stripe refuses that for good, the endpoint stays as it is.
+    One that Stripe refuses to change stays as it is. A key that may not change endpoints stops nothing.
     """
     if not account.endpoint_id or account.endpoint_version >= ENDPOINT_VERSION:
         return
@@ -105,6 +105,8 @@ def refresh_endpoint(stripe: Stripe, account: ProviderAccount) -> None:
             raise
         details = {"account": str(account.uuid), "code": fault.code, "reason": fault.reason}
         logger.warning("the webhook endpoint of a payment account keeps its old events", extra=details)
+        if fault.code == "permission_missing":
+            return
     ProviderAccount.objects.filter(pk=account.pk).update(endpoint_version=ENDPOINT_VERSION)
     account.endpoint_version = ENDPOINT_VERSION
 

@@ -39,6 +39,8 @@ MOST_PAGES: Final = 3
 MOST_TRANSACTIONS: Final = 100_000
 # The ends of a listing after which it is not begun again.
 FOR_GOOD: Final = frozenset({"not_found", "refused", "broke_off", "too_many"})
+# A bank sends a payout back within five business days.
+SENT_BACK: Final = timedelta(days=10)
 # A payout that failed long ago is no news.
 NEWS: Final = timedelta(days=30)
 # A payout that should have arrived some days ago is still shown as expected.
@@ -72,7 +74,7 @@ def fetch_payout(stripe: Stripe, account: ProviderAccount, provider_id: str) -> 
 
 
 def record_recent_payouts(stripe: Stripe, account: ProviderAccount, since: datetime) -> None:
-    """Ask for the payouts that were made since then, and for older ones that had not ended. Raises `ProviderFault`.
+    """Ask for the payouts that were made since then, and for those that can still change. Raises `ProviderFault`.
 
     A key that may not read payouts changes nothing. Of very many payouts the last three hundred are asked for.
     """
@@ -93,9 +95,12 @@ def record_recent_payouts(stripe: Stripe, account: ProviderAccount, since: datet
 
 
 def _begin_of(account: ProviderAccount, since: datetime) -> datetime:
-    unfinished = account.payouts.filter(UNFINISHED, created_at__lt=since, created_at__gte=since - NEWS)
+    """Return since when the payouts are asked for that may have news: also those that a bank may still send back."""
+    since = min(since, database_now() - SENT_BACK)
+    ours = Payout.objects.of(account.workspace)  # also those from before the account was disconnected
+    unfinished = ours.filter(UNFINISHED, created_at__lt=since, created_at__gte=since - NEWS)
     oldest = unfinished.order_by("created_at").values_list("created_at", flat=True).first()
-    return min(since, oldest) if oldest else since
+    return oldest or since
 
 
 def _record_news(account: ProviderAccount, rows: list[ProviderPayout]) -> None:
@@ -104,8 +109,11 @@ def _record_news(account: ProviderAccount, rows: list[ProviderPayout]) -> None:
     known = {one.provider_id: one for one in stored}
     for told in rows:
         found = known.get(told.id)
-        is_known = found is not None and (found.status, found.arrives_on) == (told.status, told.arrives_on)
-        if found is None or not is_known or _is_to_list(found, told):
+        if (
+            found is None
+            or (found.status, found.arrives_on) != (told.status, told.arrives_on)
+            or _is_to_list(found, told)
+        ):
             record_payout(account=account, told=told, now=database_now())
 
 
