@@ -251,8 +251,8 @@ def close_dispute(state: StripeState, account: Account, dispute: Object, *, won:
     dispute["status"] = "won" if won else "lost"
     if won:
         back = {"object": "balance_transaction", "amount": dispute["amount"]}
-        returned = {"source": dispute, "category": "dispute_reversal"}
-        add_to_balance(account, "adjustment", dispute["amount"], dispute["currency"], **returned)
+        amount, currency = dispute["amount"], dispute["currency"]
+        add_to_balance(account, "adjustment", amount, currency, source=dispute, category="dispute_reversal")
         dispute["balance_transactions"] = [*dispute["balance_transactions"], back]
         state.record(account, "charge.dispute.funds_reinstated", dispute)
     state.record(account, "charge.dispute.closed", dispute)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tools.sandbox.stripe import api, payouts
-from tools.sandbox.stripe.state import Account, Fault, Object, StripeState
+from tools.sandbox.stripe.state import Account, Fault, Object, StripeState, shown
 
 KINDS: Final = frozenset({"429", "500", "403", "garbage", "huge", "hang", "close"})
 
@@ -60,20 +60,20 @@ def _key(state: StripeState, options: Object) -> Any:
 def _pay(state: StripeState, options: Object) -> Any:
     account, session = _session(state, options["session"])
     api.pay(state, account, session, options.get("how", "pay"))
-    return api.shown(session)
+    return shown(session)
 
 
 def _settle(state: StripeState, options: Object) -> Any:
     account, session = _session(state, options["session"])
     api.settle(state, account, session, succeeds=options.get("succeeds", True))
-    return api.shown(session)
+    return shown(session)
 
 
 def _expire(state: StripeState, options: Object) -> Any:
     account, session = _session(state, options["session"])
     session["expires_at"] = 0
     api.expire_if_late(state, account, session)
-    return api.shown(session)
+    return shown(session)
 
 
 def _refund(state: StripeState, options: Object) -> Any:
@@ -105,7 +105,7 @@ def _payout(state: StripeState, options: Object) -> Any:
     account = state.accounts[options.get("account", "acct_demo")]
     for fee in options.get("fees", ()):
         payouts.charge_fee(account, fee)
-    return api.shown(payouts.create(state, account, options.get("amount"), options.get("days", 2)))
+    return shown(payouts.create(state, account, options.get("amount"), options.get("days", 2)))
 
 
 def _change_payout(state: StripeState, options: Object) -> Any:
@@ -113,14 +113,14 @@ def _change_payout(state: StripeState, options: Object) -> Any:
     account = _account_with(state, "payouts", options["payout"])
     payout = account.payouts[options["payout"]]
     payouts.change(state, account, payout, options["status"])
-    return api.shown(payout)
+    return shown(payout)
 
 
 def _ledger(state: StripeState, options: Object) -> Any:
     """Tell all calls, and every object of every account."""
     kinds = ("endpoints", "sessions", "intents", "refunds", "disputes", "balance", "payouts")
     objects = {
-        kind: [api.shown(one) for account in state.accounts.values() for one in getattr(account, kind).values()]
+        kind: [shown(one) for account in state.accounts.values() for one in getattr(account, kind).values()]
         for kind in kinds
     }
     return {"calls": list(state.calls), **objects}

@@ -47,7 +47,7 @@ def create(state: StripeState, account: Account, amount: int | None, days: int) 
         raise invalid("There is nothing to pay out.", code="balance_insufficient")
     currency = bundled[0]["currency"] if bundled else "usd"
     own = [one for one in bundled if one["currency"] == currency] if amount is None else []
-    made = {
+    made: Object = {
         "id": new_id("po"),
         "object": "payout",
         "amount": sum(one["net"] for one in own) if amount is None else amount,

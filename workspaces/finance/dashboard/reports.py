@@ -108,8 +108,7 @@ class FinanceOverview(DashboardView):
         overview = list(overview_of(owed, paid_by_month(self.workspace, months), months))
         late = oldest_overdue(self.workspace, now=now) if any(one.overdue for one in owed) else []
         payouts = expected_payouts(self.workspace, today=now.astimezone(zone).date())
-        found = {"overview": overview, "overdue": late, "payouts": payouts}
-        return self.page("finance/overview.html", **found, now=now, zone=zone)
+        return self.page("finance/overview.html", overview=overview, overdue=late, payouts=payouts, now=now, zone=zone)
 
 
 def months_of_year(asked: str, now: datetime, zone: ZoneInfo) -> Months:
