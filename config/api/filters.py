@@ -5,15 +5,18 @@ that cannot be read is refused, because a misread one would match wrong things. 
 """
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any, ClassVar
 
 import django_filters
 from django import forms
 from django.db.models import QuerySet
 
-from config.api.fields import NO_MARGIN, NO_TIME, OUT_OF_RANGE, DateTimeOutOfRange, parse_aware_datetime
+from config.api.fields import ISO_DATE, NO_MARGIN, NO_TIME, OUT_OF_RANGE, DateTimeOutOfRange, parse_aware_datetime
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.errors import InvalidInput
+
+NO_DATE = "must be a date such as 2026-12-24."
 
 
 class _ParameterField(forms.Field):
@@ -70,6 +73,14 @@ class _DateTimeField(_ParameterField):
         return found
 
 
+class _DateField(_ParameterField):
+    def read(self, text: str) -> date:
+        try:
+            return date.fromisoformat(text if ISO_DATE.fullmatch(text) else "")
+        except ValueError as error:
+            raise forms.ValidationError(NO_DATE) from error
+
+
 class TextFilter(django_filters.Filter):  # type: ignore[misc]  # the library has no types
     """A text as it is; `schema` is the parameter's form in the documents, as it is for the other filters."""
 
@@ -90,6 +101,11 @@ class BooleanFilter(TextFilter):
 class DateTimeFilter(TextFilter):
     field_class = _DateTimeField
     schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
+
+
+class DateFilter(TextFilter):
+    field_class = _DateField
+    schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date"}
 
 
 class ChoiceFilter(TextFilter):

@@ -29,7 +29,7 @@ from tests.docs.repeated_requests import repeated_requests
 from tests.docs.sample_runners import runner_of
 from tests.factories import ContactFactory, ServiceFactory, StaffFactory
 from tests.factories.appointments import AppointmentFactory, a_time_off, move_to_the_past, tomorrow
-from tests.factories.finance import InvoiceFactory, a_line, pay_in_cash
+from tests.factories.finance import InvoiceFactory, a_line, a_payout, pay_in_cash
 from tests.factories.flows import a_flow
 from tests.tenants import Api
 from tests.workspaces.automations.runs import fail_run
@@ -42,7 +42,7 @@ from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.classes.services import add_participant, join_waiting_list
 from workspaces.contacts.models import Contact, Segment
 from workspaces.conversations.models import Conversation
-from workspaces.finance.models import Invoice, Payment, TaxRate
+from workspaces.finance.models import Invoice, Payment, Payout, TaxRate
 from workspaces.finance.models.parties import Party
 from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
@@ -79,6 +79,7 @@ NEWEST: dict[str, QuerySet[Any]] = {
     "MEDIA": Media.objects.all(),
     "PACK": Pack.objects.all(),
     "PAYMENT": Payment.objects.all(),
+    "PAYOUT": Payout.objects.all(),
     "PLAN": Plan.objects.filter(archived_at=None),
     "RUN": AutomationRun.objects.all(),
     "PRODUCT": Product.objects.filter(deleted_at=None),
@@ -176,7 +177,9 @@ def prepare_class(workspace: Workspace, operation: str) -> None:
 
 
 def prepare_invoice(workspace: Workspace, operation: str) -> None:
-    """Let the newest invoice be in a state that allows the operation."""
+    """Let the newest invoice be in a state that allows the operation, or let there be a payout."""
+    if operation in {"readPayout", "listPayoutTransactions"}:
+        a_payout(workspace)
     if operation in OF_INVOICES:
         contact, buyer = Contact.objects.of(workspace).latest("id"), Party(name="Ada", email="ada@example.com")
         invoice = InvoiceFactory.create(workspace=workspace, contact=contact, buyer=buyer, lines=[a_line("500")])

@@ -23,6 +23,10 @@ def a_malformed_time(call: Call) -> int:
     return call.send(path=f"/{call.route}?created_after=tomorrow")
 
 
+def a_malformed_date(call: Call) -> int:
+    return call.send(path=f"/{call.route}?arrives_after=tomorrow")
+
+
 def an_issued_invoice(call: Call) -> int:
     return call.send(path=call.path.replace(str(call.ids["invoice"]), str(call.ids["issued_invoice"])))
 
@@ -80,6 +84,7 @@ OF_THEIR_OWN: dict[str, tuple[Provocation, ...]] = {
     f"GET {ONE}/pdf": (a_draft,),
     f"POST {ONE}/payments": (a_draft, an_open_payment_page),
     f"POST {BASE}payments/<id:payment>/refunds": (too_much,),
+    f"GET {BASE}payouts": (a_malformed_date,),
     f"POST {BASE}tax-rates": (another_name,),
     f"PATCH {BASE}tax-rates/<id:tax_rate>": (a_used_rate,),
 }

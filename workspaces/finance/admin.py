@@ -13,6 +13,7 @@ from workspaces.finance.models import (
     InvoiceLine,
     InvoiceSeries,
     Payment,
+    Payout,
     ProviderAccount,
     Refund,
     TaxRate,
@@ -151,8 +152,35 @@ class ProviderAccountAdmin(WithUuidAdmin):
         "look_cursor",
         "look_tries",
         "look_failure",
+        "payouts_refused_at",
         "created_at",
         "disconnected_at",
+    )
+
+
+@admin.register(Payout)
+class PayoutAdmin(WithUuidAdmin):
+    list_display = ("arrives_on", "amount", "currency", "status", "failure", "workspace", "created_at")
+    fields = (
+        "uuid",
+        "workspace",
+        "account",
+        "provider_id",
+        "status",
+        "amount",
+        "currency",
+        "arrives_on",
+        "automatic",
+        "fees",
+        "failure_code",
+        "failure_message",
+        "list_at",
+        "listed_to",
+        "listed_at",
+        "tries",
+        "failure",
+        "created_at",
+        "changed_at",
     )
 
 

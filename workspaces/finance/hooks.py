@@ -114,6 +114,7 @@ PAYMENT_ACTIONS = {
     "payment.refund_failed": _("Refund failed"),
     "payment.disputed": _("Payment disputed"),
     "payment.dispute_changed": _("Dispute changed"),
+    "payout.failed": _("Payout failed"),
     "payment_account.connected": _("Payment account connected"),
     "payment_account.key_changed": _("Key of the payment account changed"),
     "payment_account.failing": _("Payment account stopped"),
@@ -198,6 +199,7 @@ dashboard_menu.add(
     MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.SALES, order=50),
     MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.SALES, order=46),
     MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.SALES, order=48),
+    MenuEntry(url_name="app:payouts", label=_("Payouts"), icon="bank", section=Section.SALES, order=49),
     MenuEntry(
         url_name="app:finance-settings",
         label=_("Invoice settings"),
@@ -225,7 +227,7 @@ guides.add(
         title=_("Invoices and payments"),
         summary=_("Write invoices, get paid, and see what is owed."),
         order=120,
-        pages=("invoices", "payments", "finance", "finance-settings", "payment-account"),
+        pages=("invoices", "payments", "payouts", "finance", "finance-settings", "payment-account"),
         related=("products", "booking-page"),
     )
 )

@@ -53,7 +53,7 @@ from tests.factories import (
     a_workspace_key,
     an_agency_key,
 )
-from tests.factories.finance import an_issued_invoice
+from tests.factories.finance import a_payout, an_issued_invoice
 from tests.factories.flows import a_flow, a_step
 from tests.tenants import Tenant
 from tests.workspaces.automations.calls.planned import an_account
@@ -283,6 +283,10 @@ def refund_fails(tenant: Tenant) -> None:
     fail_refund(refund, failure="refused")
 
 
+def payout_fails(tenant: Tenant) -> None:
+    a_payout(tenant.workspace, "failed")
+
+
 @dataclass(frozen=True)
 class Happening:
     """`staff` are the roles of the agency's people who are told, and `people` whether those of the workspace are.
@@ -350,6 +354,7 @@ HAPPENINGS = {
     "workspace.invoice_overpaid": Happening(invoice_is_overpaid, (), people=True),
     "workspace.payment_disputed": Happening(payment_is_disputed, (), people=True),
     "workspace.refund_failed": Happening(refund_fails, (), people=True),
+    "workspace.payout_failed": Happening(payout_fails, (), people=True),
     "workspace.restored_from_backup": Happening(system_is_restored, (), people=True),
 }
 

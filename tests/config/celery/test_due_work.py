@@ -21,7 +21,7 @@ from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work,
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS
 from tests.factories import ContactFactory, PendingSignUpFactory, ServiceFactory, StaffFactory, UserFactory
 from tests.factories.appointments import a_bookable_service, tomorrow
-from tests.factories.finance import InvoiceFactory, a_payment, an_issued_invoice
+from tests.factories.finance import InvoiceFactory, a_payment, a_payout, an_issued_invoice
 from tests.packs.client import an_automation
 from tests.processes.broker import forget_calls
 from tests.tenants import Tenant
@@ -33,7 +33,7 @@ from workspaces.automations.services import remove_automation
 from workspaces.classes.models import ClassSeries, ClassSession
 from workspaces.contacts.models import Contact, ContactImport, Segment
 from workspaces.conversations.models import Conversation, MediaFetch, Message
-from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
+from workspaces.finance.models import Checkout, Payout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.invoices import issue_invoice
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.media.models import UnusedFile
@@ -231,6 +231,11 @@ def a_look(a: Tenant, is_due: bool) -> None:
     ProviderAccount.objects.update(look_at=time(is_due))
 
 
+def a_payout_to_list(a: Tenant, is_due: bool) -> None:
+    a_payout(a.workspace)
+    Payout.objects.update(list_at=time(is_due))
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -307,6 +312,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("finance.call_provider", a_refund),
     ("finance.call_provider", a_checkout),
     ("finance.call_provider", a_look),
+    ("finance.call_provider", a_payout_to_list),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),

@@ -34,7 +34,7 @@ from workspaces.contacts.services.counting import recount_segments
 from workspaces.contacts.services.file_imports import import_next_piece
 from workspaces.conversations.models import MediaFetch
 from workspaces.conversations.services.inbound import apply_out_of_order_changes
-from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
+from workspaces.finance.models import Checkout, Payout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.provider_work import take_turn
 
 # Beyond that the work comes to no end by itself.
@@ -128,6 +128,7 @@ def call_payment_provider() -> None:
     Refund.objects.exclude(call_at=None).update(call_at=moment)
     Checkout.objects.exclude(check_at=None).update(check_at=moment)
     ProviderAccount.objects.exclude(look_at=None).update(look_at=moment)
+    Payout.objects.exclude(list_at=None).update(list_at=moment)
     for account in ProviderAccount.objects.order_by("pk"):
         take_turn(account.pk)
 

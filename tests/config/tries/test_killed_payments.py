@@ -9,10 +9,10 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from config.tries.counting import MOST_TRIES
 from tests.config.tries.killing import kills_of, set_aside
-from tests.factories.finance import an_issued_invoice
+from tests.factories.finance import a_payout, an_issued_invoice
 from tests.processes.preloaded import Preloaded
 from tests.tenants import Tenant
-from workspaces.finance.models import Checkout, Invoice, ProviderAccount, ProviderEvent, Refund
+from workspaces.finance.models import Checkout, Invoice, Payout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.providers.stripe import ReceivedPayment
 from workspaces.finance.services.provider_facts import record_provider_payment
 from workspaces.finance.services.refunds import refund_payment
@@ -39,6 +39,10 @@ def a_refund(account: ProviderAccount) -> Refund:
     return refund_payment(payment=payment, amount=1, now=now(), by=SYSTEM)
 
 
+def a_listing(account: ProviderAccount) -> Payout:
+    return a_payout(account.workspace, reconciled=True)
+
+
 # An account without a key calls nobody: that is what the process dies of when it is to write it down.
 @pytest.mark.parametrize(
     ("make", "due", "set_aside_as"),
@@ -46,12 +50,13 @@ def a_refund(account: ProviderAccount) -> Refund:
         (an_event, "due_at", lambda: set_aside("provider event")),
         (a_refund, "call_at", lambda: set_aside("refund")),
         (a_checkout, "check_at", lambda: set_aside("checkout")),
+        (a_listing, "list_at", lambda: set_aside("payout")),
     ],
 )
 def test_work_at_a_provider_that_kills_its_worker_is_given_up(
     a: Tenant,
     preloaded: Preloaded,
-    make: Callable[[ProviderAccount], ProviderEvent | Refund | Checkout],
+    make: Callable[[ProviderAccount], ProviderEvent | Refund | Checkout | Payout],
     due: str,
     set_aside_as: Callable[[], set[str]],
 ) -> None:

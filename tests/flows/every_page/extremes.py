@@ -43,7 +43,7 @@ from tests.factories import (
     plan_limits,
 )
 from tests.factories.appointments import AppointmentFactory, tomorrow
-from tests.factories.finance import InvoiceFactory, TaxRateFactory
+from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_payout
 from tests.factories.flows import a_customers_flow
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.images.pictures import a_picture
@@ -351,6 +351,8 @@ class ExtremeTenant(Tenant):
         paid: dict[str, Any] = {"amount": 10**12, "method": "cash", "note": ENDLESS, "now": now(), "by": SYSTEM}
         self.payment = record_payment(invoice=self.issued_invoice, **paid)
         refund_payment(payment=self.payment, amount=10**11, reason=ENDLESS, now=now(), by=SYSTEM)
+        failed = {"amount": -(10**12), "currency": self.payment.currency, "failure_message": ENDLESS[:500]}
+        self.payout = a_payout(self.customer, "failed", payment=self.payment, id=f"po_{'9' * 250}", **failed)
         change_finance_settings(workspace=self.customer, now=now(), by=SYSTEM, shares_totals=True)
 
     @property

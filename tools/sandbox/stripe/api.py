@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from tools.sandbox.stripe import payouts
+from tools.sandbox.stripe.payouts import add_to_balance
 from tools.sandbox.stripe.state import (
     LONGEST_SECONDS,
     SHORTEST_SECONDS,
@@ -12,9 +14,10 @@ from tools.sandbox.stripe.state import (
     Object,
     Refused,
     StripeState,
+    find,
     invalid,
-    missing,
     new_id,
+    shown,
 )
 
 Params = dict[str, Any]
@@ -50,12 +53,12 @@ def create_endpoint(state: StripeState, account: Account, params: Params) -> Obj
 
 
 def read_endpoint(state: StripeState, account: Account, params: Params) -> Object:
-    found = _find(account.endpoints, "webhook endpoint", params)
+    found = find(account.endpoints, "webhook endpoint", params)
     return {name: value for name, value in found.items() if name != "secret"}
 
 
 def update_endpoint(state: StripeState, account: Account, params: Params) -> Object:
-    found = _find(account.endpoints, "webhook endpoint", params)
+    found = find(account.endpoints, "webhook endpoint", params)
     found.update({name: params[name] for name in ("url", "enabled_events") if params.get(name)})
     if "disabled" in params:
         found["status"] = "disabled" if params["disabled"] == "true" else "enabled"
@@ -63,7 +66,7 @@ def update_endpoint(state: StripeState, account: Account, params: Params) -> Obj
 
 
 def delete_endpoint(state: StripeState, account: Account, params: Params) -> Object:
-    found = _find(account.endpoints, "webhook endpoint", params)
+    found = find(account.endpoints, "webhook endpoint", params)
     del account.endpoints[found["id"]]
     return {"id": found["id"], "object": "webhook_endpoint", "deleted": True}
 
@@ -132,11 +135,6 @@ def create_session(state: StripeState, account: Account, params: Params) -> Obje
     return shown(made)
 
 
-def shown(found: Object) -> Object:
-    """Leave out what only the stand-in knows."""
-    return {name: value for name, value in found.items() if not name.startswith("_")}
-
-
 def expire_if_late(state: StripeState, account: Account, session: Object) -> None:
     if session["status"] == "open" and session["expires_at"] <= time.time():
         _expire(state, account, session)
@@ -148,13 +146,13 @@ def _expire(state: StripeState, account: Account, session: Object) -> None:
 
 
 def read_session(state: StripeState, account: Account, params: Params) -> Object:
-    found = _find(account.sessions, "checkout.session", params)
+    found = find(account.sessions, "checkout.session", params)
     expire_if_late(state, account, found)
     return shown(found)
 
 
 def expire_session(state: StripeState, account: Account, params: Params) -> Object:
-    found = _find(account.sessions, "checkout.session", params)
+    found = find(account.sessions, "checkout.session", params)
     if found["status"] != "open":
         raise invalid('Only Checkout Sessions with a status in ["open"] can be expired.')
     _expire(state, account, found)
@@ -184,14 +182,15 @@ def pay(state: StripeState, account: Account, session: Object, how: str) -> None
     account.intents[intent["id"]] = intent
     session.update(status="complete", payment_intent=intent["id"])
     if how == "pay":
-        _receive(session, intent)
+        _receive(account, session, intent)
     state.record(account, "checkout.session.completed", shown(session))
 
 
-def _receive(session: Object, intent: Object) -> None:
+def _receive(account: Account, session: Object, intent: Object) -> None:
     fee = 25 + intent["amount"] * 15 // 1000
-    balance = {"object": "balance_transaction", "fee": fee, "currency": intent["currency"]}
-    charge = {"id": new_id("ch"), "object": "charge", "balance_transaction": balance, "created": int(time.time())}
+    charge = {"id": new_id("ch"), "object": "charge", "payment_intent": intent["id"], "created": int(time.time())}
+    balance = add_to_balance(account, "charge", intent["amount"], intent["currency"], fee=fee, source=charge)
+    charge = {**charge, "balance_transaction": shown(balance)}
     intent.update(status="succeeded", amount_received=intent["amount"], latest_charge=charge)
     session["payment_status"] = "paid"
 
@@ -202,7 +201,7 @@ def settle(state: StripeState, account: Account, session: Object, *, succeeds: b
     if intent["status"] != "processing":
         raise invalid("This payment is not being processed.")
     if succeeds:
-        _receive(session, intent)
+        _receive(account, session, intent)
     else:
         intent["status"] = "requires_payment_method"
     kind = "async_payment_succeeded" if succeeds else "async_payment_failed"
@@ -210,14 +209,14 @@ def settle(state: StripeState, account: Account, session: Object, *, succeeds: b
 
 
 def read_intent(state: StripeState, account: Account, params: Params) -> Object:
-    return _find(account.intents, "payment_intent", params)
+    return find(account.intents, "payment_intent", params)
 
 
 # Refunds and disputes -----------------------------------------------------------------------------
 
 
 def create_refund(state: StripeState, account: Account, params: Params) -> Object:
-    intent = _find(account.intents, "payment_intent", {"id": params.get("payment_intent", "")})
+    intent = find(account.intents, "payment_intent", {"id": params.get("payment_intent", "")})
     amount = int(params.get("amount") or intent["amount_received"])
     left = intent["amount_received"] - sum(one["amount"] for one in _counted_refunds(account, intent["id"]))
     if intent["status"] != "succeeded" or amount > left:
@@ -233,6 +232,8 @@ def create_refund(state: StripeState, account: Account, params: Params) -> Objec
         "created": int(time.time()),
     }
     account.refunds[made["id"]] = made
+    if made["status"] == "succeeded":
+        add_to_balance(account, "refund", -amount, intent["currency"], source=made)
     state.record(account, "refund.created", made)
     return made
 
@@ -243,12 +244,17 @@ def _counted_refunds(account: Account, intent: str) -> list[Object]:
 
 
 def change_refund(state: StripeState, account: Account, refund: Object, status: str) -> None:
+    before, amount, currency = refund["status"], refund["amount"], refund["currency"]
+    if status == "succeeded" and before != "succeeded":
+        add_to_balance(account, "refund", -amount, currency, source=refund)
+    if status == "failed" and before == "succeeded":
+        add_to_balance(account, "refund_failure", amount, currency, source=refund)
     refund["status"] = status
     state.record(account, "refund.failed" if status == "failed" else "refund.updated", refund)
 
 
 def read_refund(state: StripeState, account: Account, params: Params) -> Object:
-    return _find(account.refunds, "refund", params)
+    return find(account.refunds, "refund", params)
 
 
 def list_refunds(state: StripeState, account: Account, params: Params) -> Object:
@@ -259,7 +265,7 @@ def list_refunds(state: StripeState, account: Account, params: Params) -> Object
 
 def open_dispute(state: StripeState, account: Account, intent: str, amount: int | None) -> Object:
     """Contest a payment as the payer's bank does: Stripe takes the amount back at once."""
-    found = _find(account.intents, "payment_intent", {"id": intent})
+    found = find(account.intents, "payment_intent", {"id": intent})
     amount = amount or found["amount_received"]
     made = {
         "id": new_id("dp"),
@@ -273,6 +279,7 @@ def open_dispute(state: StripeState, account: Account, intent: str, amount: int 
         "created": int(time.time()),
     }
     account.disputes[made["id"]] = made
+    add_to_balance(account, "adjustment", -amount, found["currency"], source=made, category="dispute")
     state.record(account, "charge.dispute.created", made)
     state.record(account, "charge.dispute.funds_withdrawn", made)
     return made
@@ -282,24 +289,19 @@ def close_dispute(state: StripeState, account: Account, dispute: Object, *, won:
     dispute["status"] = "won" if won else "lost"
     if won:
         back = {"object": "balance_transaction", "amount": dispute["amount"]}
+        amount, currency = dispute["amount"], dispute["currency"]
+        add_to_balance(account, "adjustment", amount, currency, source=dispute, category="dispute_reversal")
         dispute["balance_transactions"] = [*dispute["balance_transactions"], back]
         state.record(account, "charge.dispute.funds_reinstated", dispute)
     state.record(account, "charge.dispute.closed", dispute)
 
 
 def read_dispute(state: StripeState, account: Account, params: Params) -> Object:
-    return _find(account.disputes, "dispute", params)
+    return find(account.disputes, "dispute", params)
 
 
 def list_disputes(state: StripeState, account: Account, params: Params) -> Object:
     return _list("disputes", list(account.disputes.values()), params)
-
-
-def _find(rows: dict[str, Object], what: str, params: Params) -> Object:
-    key = str(params.get("id", ""))
-    if key not in rows:
-        raise missing(what, key)
-    return rows[key]
 
 
 # The table of calls -------------------------------------------------------------------------------
@@ -322,6 +324,9 @@ CALLS: Final[tuple[tuple[str, str, str, Call], ...]] = (
     ("GET", "disputes", "list_disputes", list_disputes),
     ("GET", f"disputes/{ID}", "read_dispute", read_dispute),
     ("GET", "events", "list_events", list_events),
+    ("GET", "payouts", "list_payouts", payouts.list_payouts),
+    ("GET", f"payouts/{ID}", "read_payout", payouts.read_payout),
+    ("GET", "balance_transactions", "list_balance_transactions", payouts.list_balance_transactions),
 )
 
 

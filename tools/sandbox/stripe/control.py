@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from tools.sandbox.stripe import api
-from tools.sandbox.stripe.state import Account, Fault, Object, StripeState
+from tools.sandbox.stripe import api, payouts
+from tools.sandbox.stripe.state import Account, Fault, Object, StripeState, shown
 
 KINDS: Final = frozenset({"429", "500", "403", "garbage", "huge", "hang", "close"})
 
@@ -25,8 +25,9 @@ def _reset(state: StripeState, options: Object) -> Any:
 def _forget_objects(state: StripeState, options: Object) -> Any:
     """Forget what was paid. Accounts keep their keys and webhook endpoints."""
     for account in state.accounts.values():
-        for objects in (account.sessions, account.intents, account.refunds, account.disputes, account.events):
-            objects.clear()
+        kinds = ("sessions", "intents", "refunds", "disputes", "balance", "payouts", "events")
+        for kind in kinds:
+            getattr(account, kind).clear()
     return {}
 
 
@@ -59,20 +60,20 @@ def _key(state: StripeState, options: Object) -> Any:
 def _pay(state: StripeState, options: Object) -> Any:
     account, session = _session(state, options["session"])
     api.pay(state, account, session, options.get("how", "pay"))
-    return api.shown(session)
+    return shown(session)
 
 
 def _settle(state: StripeState, options: Object) -> Any:
     account, session = _session(state, options["session"])
     api.settle(state, account, session, succeeds=options.get("succeeds", True))
-    return api.shown(session)
+    return shown(session)
 
 
 def _expire(state: StripeState, options: Object) -> Any:
     account, session = _session(state, options["session"])
     session["expires_at"] = 0
     api.expire_if_late(state, account, session)
-    return api.shown(session)
+    return shown(session)
 
 
 def _refund(state: StripeState, options: Object) -> Any:
@@ -126,11 +127,27 @@ def _flood(state: StripeState, options: Object) -> Any:
     return {}
 
 
+def _payout(state: StripeState, options: Object) -> Any:
+    """Pay out what has arrived since the last payout, or `amount` as a person does in Stripe's dashboard."""
+    account = state.accounts[options.get("account", "acct_demo")]
+    for fee in options.get("fees", ()):
+        payouts.charge_fee(account, fee)
+    return shown(payouts.create(state, account, options.get("amount"), options.get("days", 2)))
+
+
+def _change_payout(state: StripeState, options: Object) -> Any:
+    """Let a payout become `in_transit`, `paid`, `failed` or `canceled`, or be `reconciled`."""
+    account = _account_with(state, "payouts", options["payout"])
+    payout = account.payouts[options["payout"]]
+    payouts.change(state, account, payout, options["status"])
+    return shown(payout)
+
+
 def _ledger(state: StripeState, options: Object) -> Any:
     """Tell all calls, and every object of every account."""
-    kinds = ("endpoints", "sessions", "intents", "refunds", "disputes")
+    kinds = ("endpoints", "sessions", "intents", "refunds", "disputes", "balance", "payouts")
     objects = {
-        kind: [api.shown(one) for account in state.accounts.values() for one in getattr(account, kind).values()]
+        kind: [shown(one) for account in state.accounts.values() for one in getattr(account, kind).values()]
         for kind in kinds
     }
     return {"calls": list(state.calls), **objects}
@@ -165,5 +182,7 @@ HANDLERS: Final[dict[str, Callable[[StripeState, Object], Any]]] = {
     "endpoint": _endpoint,
     "flood": _flood,
     "forget_events": _forget_events,
+    "payout": _payout,
+    "change_payout": _change_payout,
     "ledger": _ledger,
 }

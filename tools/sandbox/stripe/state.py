@@ -61,6 +61,8 @@ class Account:
     refunds: dict[str, Object] = field(default_factory=dict)
     disputes: dict[str, Object] = field(default_factory=dict)
     events: dict[str, Object] = field(default_factory=dict)
+    balance: dict[str, Object] = field(default_factory=dict)
+    payouts: dict[str, Object] = field(default_factory=dict)
     answers: dict[str, tuple[object, int, Object]] = field(default_factory=dict)
 
 
@@ -128,3 +130,16 @@ class StripeState:
 
 def new_id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(12)}"
+
+
+def find(rows: dict[str, Object], what: str, params: Object) -> Object:
+    """Find an object by the id of a call's path. Raises `Refused`."""
+    key = str(params.get("id", ""))
+    if key not in rows:
+        raise missing(what, key)
+    return rows[key]
+
+
+def shown(found: Object) -> Object:
+    """Leave out what only the stand-in knows."""
+    return {name: value for name, value in found.items() if not name.startswith("_")}

@@ -1,4 +1,4 @@
-"""Payments of invoices, and refunds of payments."""
+"""Payments of invoices, refunds of payments, and payouts of the payment provider."""
 
 from decimal import Decimal
 from typing import Any
@@ -11,10 +11,13 @@ from rest_framework.request import Request
 
 from config.api.operations import object_response, operation, page_response
 from config.db import database_now
-from workspaces.finance.models import Invoice, Payment, Refund
+from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction, Refund
 from workspaces.finance.serializers.payments import (
     PaymentBodySerializer,
     PaymentSerializer,
+    PayoutFilterSet,
+    PayoutSerializer,
+    PayoutTransactionSerializer,
     RefundBodySerializer,
     RefundSerializer,
 )
@@ -22,6 +25,7 @@ from workspaces.finance.services.amounts import AmountRefused, to_minor
 from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.invoices import InvoiceNotFound
 from workspaces.finance.services.payments import PaymentNotFound, PaymentRefused, record_payment
+from workspaces.finance.services.payouts import PayoutNotFound
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
@@ -131,7 +135,48 @@ class RefundViewSet(WorkspaceViewSet):
         return self.answer(RefundSerializer(refund), status=201)
 
 
+class PayoutViewSet(WorkspaceViewSet):
+    """Payouts of the payment provider, and what each consists of."""
+
+    lookup_url_kwarg = "payout"
+    not_found = PayoutNotFound
+
+    def get_queryset(self) -> "QuerySet[Payout]":
+        return Payout.objects.of(self.workspace)
+
+    @operation(
+        operation_id="listPayouts",
+        summary="List the payouts of the payment provider, the last arrival first",
+        answer=page_response(PayoutSerializer),
+        filters=PayoutFilterSet,
+        errors={422: "A date is malformed."},
+    )
+    def list(self, request: Request) -> HttpResponse:
+        rows = self.filtered(self.get_queryset())
+        return self.page_of(rows.order_by("-arrives_on", "-id"), PayoutSerializer)
+
+    @operation(operation_id="readPayout", summary="Read a payout", answer=object_response(PayoutSerializer))
+    def retrieve(self, request: Request, payout: UUID | None) -> HttpResponse:
+        return self.answer(PayoutSerializer(self.get_object()))
+
+    @operation(
+        operation_id="listPayoutTransactions",
+        summary="List what an automatic payout consists of; complete once its fees are known",
+        answer=page_response(PayoutTransactionSerializer),
+    )
+    def list_transactions(self, request: Request, payout: UUID | None) -> HttpResponse:
+        rows = PayoutTransaction.objects.filter(payout=self.get_object()).with_payments()
+        return self.page_of(rows.order_by("id"), PayoutTransactionSerializer)
+
+
 urlpatterns = [
+    path("payouts", PayoutViewSet.as_view({"get": "list"}), name="payouts-list"),
+    path("payouts/<id:payout>", PayoutViewSet.as_view({"get": "retrieve"}), name="payouts-detail"),
+    path(
+        "payouts/<id:payout>/transactions",
+        PayoutViewSet.as_view({"get": "list_transactions"}),
+        name="payouts-transactions-list",
+    ),
     path(
         "invoices/<id:invoice>/payments",
         InvoicePaymentViewSet.as_view({"get": "list", "post": "create"}),

@@ -31,6 +31,7 @@ PERMISSIONS: Final = (
     ("PaymentIntents", READ),
     ("Disputes", READ),
     ("Balance Transactions", READ),
+    ("Payouts", READ),
     ("Webhook Endpoints", WRITE),
     ("Events", READ),
 )

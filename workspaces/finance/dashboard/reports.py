@@ -14,6 +14,7 @@ from config.db import database_now
 from config.formats import format_day
 from workspaces.contacts.models import Contact
 from workspaces.finance.models import Invoice
+from workspaces.finance.services.payouts import expected_payouts
 from workspaces.finance.services.reports import (
     MONTHS_SHOWN,
     MonthPaid,
@@ -96,7 +97,7 @@ def chart_of(currency: str, by_month: Mapping[date, MonthPaid], months: Months) 
 
 
 class FinanceOverview(DashboardView):
-    """What is owed and overdue, what was paid in the last twelve months, and the oldest overdue invoices."""
+    """What is owed and overdue, what was paid in twelve months, the oldest overdue invoices, and the next payouts."""
 
     nav = OVERVIEW
 
@@ -106,7 +107,8 @@ class FinanceOverview(DashboardView):
         owed = owed_by_currency(Invoice.objects.of(self.workspace), now=now)
         overview = list(overview_of(owed, paid_by_month(self.workspace, months), months))
         late = oldest_overdue(self.workspace, now=now) if any(one.overdue for one in owed) else []
-        return self.page("finance/overview.html", overview=overview, overdue=late, now=now, zone=zone)
+        payouts = expected_payouts(self.workspace, today=now.astimezone(zone).date())
+        return self.page("finance/overview.html", overview=overview, overdue=late, payouts=payouts, now=now, zone=zone)
 
 
 def months_of_year(asked: str, now: datetime, zone: ZoneInfo) -> Months:

@@ -1,4 +1,4 @@
-"""The tables of invoices and payments."""
+"""The tables of invoices, payments and payouts."""
 
 from workspaces.finance.models.bookkeeping import BookkeepingSettings
 from workspaces.finance.models.invoices import (
@@ -11,6 +11,7 @@ from workspaces.finance.models.invoices import (
     TaxRate,
 )
 from workspaces.finance.models.payments import Checkout, Dispute, Payment, ProviderAccount, ProviderEvent, Refund
+from workspaces.finance.models.payouts import Payout, PayoutTransaction
 
 __all__ = [
     "BookkeepingSettings",
@@ -23,6 +24,8 @@ __all__ = [
     "InvoiceSeries",
     "InvoiceTax",
     "Payment",
+    "Payout",
+    "PayoutTransaction",
     "ProviderAccount",
     "ProviderEvent",
     "Refund",

@@ -24,7 +24,7 @@ class ProviderAccount(models.Model):
     `failure` is the code of what keeps the account from working, empty while it works; `endpoint_failure` says why no
     webhooks come. At `look_at` the provider's list of events is read, for those whose webhooks were lost. All events
     until `looked_until` are stored. A look that has begun goes on at `look_cursor`: the list's name, and after a colon
-    the id of its last row that was read.
+    the id of its last row that was read. `payouts_refused_at` is when the key was refused to read payouts.
     """
 
     class Provider(models.TextChoices):
@@ -40,6 +40,7 @@ class ProviderAccount(models.Model):
     key_hint = models.CharField(max_length=20, blank=True)
     endpoint_id = models.CharField(max_length=LONGEST_PROVIDER_ID, blank=True)
     webhook_secret = EncryptedTextField(bound_to="uuid", null=True)
+    payouts_refused_at = models.DateTimeField(null=True, blank=True, editable=False)
     failure = models.CharField(max_length=40, blank=True, default="")
     failing_since = models.DateTimeField(null=True, blank=True)
     endpoint_failure = models.CharField(max_length=40, blank=True, default="")

@@ -10,18 +10,30 @@ from importlib import import_module
 from typing import Any, Final
 from uuid import UUID
 
+from workspaces.finance.providers.answers import read_amount, read_id, read_mapping, read_rows, read_text
 from workspaces.finance.providers.faults import ProviderFault
+from workspaces.finance.providers.payouts import (
+    PAYOUTS_AT_ONCE,
+    TRANSACTIONS_AT_ONCE,
+    BalanceTransaction,
+    Page,
+    ProviderPayout,
+    read_payout,
+    read_payouts,
+    read_transactions,
+)
 from workspaces.finance.providers.transport import TOO_LONG, BoundedClient, api_address
-from workspaces.finance.providers.webhooks import EVENT_LIST, EVENTS, LONGEST_ID, EventPage, read_page
+from workspaces.finance.providers.webhooks import EVENT_LIST, EVENTS, EventPage, read_page
 
 SECONDS: Final = 10.0
 # Lists are asked for with fewer rows if an answer is too long to be read.
 LIST_LENGTHS: Final = (100, 10, 1)
-# In Stripe's smallest unit these currencies have no decimals, and all others that we take have two. A few differ from
-# what banks say, such as ISK, whose amounts must end in 00.
+# In Stripe's smallest unit these currencies have no decimals, some have three, and all others have two. A few differ
+# from what banks say, such as ISK, whose amounts must end in 00.
 WITHOUT_DECIMALS: Final = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"}
 )
+WITH_THREE_DECIMALS: Final = frozenset({"BHD", "JOD", "KWD", "OMR", "TND"})
 
 
 def load_stripe() -> Any:
@@ -49,6 +61,8 @@ def _units(decimals: int) -> int:
 
 
 def _decimals(currency: str) -> int:
+    if currency.upper() in WITH_THREE_DECIMALS:
+        return 3
     return 0 if currency.upper() in WITHOUT_DECIMALS else 2
 
 
@@ -161,13 +175,13 @@ class Stripe:
             if fault.code != "permission_missing":
                 raise
             return AccountDetails("", "")
-        profile = _mapping(found, "business_profile")
-        return AccountDetails(_text(found, "id"), _text(profile, "name")[:200])
+        profile = read_mapping(found, "business_profile")
+        return AccountDetails(read_text(found, "id"), read_text(profile, "name")[:200])
 
     def create_endpoint(self, *, url: str, key: UUID) -> WebhookEndpoint:
         params = {"url": url, "enabled_events": list(EVENTS)}
         found = self._call(lambda client, options: client.v1.webhook_endpoints.create(params, options), key=key)
-        return WebhookEndpoint(_text(found, "id", needed=True), _text(found, "secret", needed=True))
+        return WebhookEndpoint(read_text(found, "id", needed=True), read_text(found, "secret", needed=True))
 
     def endpoint(self, endpoint_id: str) -> EndpointState | None:
         """Read an endpoint; None if the key's account has none with this id."""
@@ -221,7 +235,7 @@ class Stripe:
         """Read the latest hundred refunds of a payment."""
         params = {"payment_intent": payment, "limit": 100}
         found = self._call(lambda client, options: client.v1.refunds.list(params, options))
-        return [_refund(one) for one in _rows(found, "data") if isinstance(one, dict)]
+        return [_refund(one) for one in read_rows(found, 100)]
 
     def dispute(self, dispute_id: str) -> ProviderDispute:
         return _dispute(self._call(lambda client, options: client.v1.disputes.retrieve(dispute_id, None, options)))
@@ -231,9 +245,8 @@ class Stripe:
 
         The list begins after the row `after` if it is given. Up to three calls are made.
         """
-        params: dict[str, Any] = {"created": {"gte": int(since.timestamp())}}
+        params: dict[str, Any] = {"created": {"gte": int(since.timestamp())}, **_beginning(after)}
         params |= {"types": list(EVENTS)} if name == EVENT_LIST else {}
-        params |= {"starting_after": after} if after else {}
         for length in LIST_LENGTHS[:-1]:
             try:
                 return self._page(name, {**params, "limit": length})
@@ -245,6 +258,28 @@ class Stripe:
     def _page(self, name: str, params: dict[str, Any]) -> EventPage:
         found = self._call(lambda client, options: getattr(client.v1, name).list(params, options))
         return read_page(name, found, most=params["limit"])
+
+    def payout(self, payout_id: str) -> ProviderPayout:
+        return read_payout(self._call(lambda client, options: client.v1.payouts.retrieve(payout_id, None, options)))
+
+    def payouts(self, *, since: datetime, after: str = "") -> Page[ProviderPayout]:
+        """List payouts that were made since then, the last one first, beginning after one of them."""
+        params = {"created": {"gte": int(since.timestamp())}, "limit": PAYOUTS_AT_ONCE, **_beginning(after)}
+        return read_payouts(self._call(lambda client, options: client.v1.payouts.list(params, options)))
+
+    def payout_transactions(self, payout_id: str, *, after: str = "") -> Page[BalanceTransaction]:
+        """List what an automatic payout consists of. A key that may not read all their sources gets less of them."""
+        params = {"payout": payout_id, "limit": TRANSACTIONS_AT_ONCE, **_beginning(after)}
+        try:
+            found = self._list_transactions({**params, "expand": ["data.source"]})
+        except ProviderFault as fault:
+            if fault.code != "permission_missing":
+                raise
+            found = self._list_transactions(params)
+        return read_transactions(found, payout_id)
+
+    def _list_transactions(self, params: dict[str, Any]) -> Mapping[str, Any]:
+        return self._call(lambda client, options: client.v1.balance_transactions.list(params, options))
 
     def _call(self, call: Callable[[Any, dict[str, str]], Any], *, key: UUID | None = None) -> Mapping[str, Any]:
         library = load_stripe()
@@ -269,6 +304,10 @@ def _fault(error: Any) -> ProviderFault:
     return ProviderFault("refused" if is_refusal else "unavailable", reason)
 
 
+def _beginning(after: str) -> dict[str, str]:
+    return {"starting_after": after} if after else {}
+
+
 def _session_params(wanted: NewSession) -> dict[str, Any]:
     ours = {"checkout": str(wanted.key), "invoice": str(wanted.invoice)}
     product = {"name": wanted.title}
@@ -291,96 +330,64 @@ def _session_params(wanted: NewSession) -> dict[str, Any]:
 # Reading answers ----------------------------------------------------------------------------------
 
 
-def _text(found: Mapping[str, Any], name: str, *, needed: bool = False) -> str:
-    """Read a text. Raises `ProviderFault` if a needed one is missing or longer than any id."""
-    value = found.get(name)
-    if isinstance(value, str) and value and len(value) <= LONGEST_ID:
-        return value
-    if needed:
-        raise ProviderFault("unavailable", f"odd {name}")
-    return ""
-
-
-def _amount(found: Mapping[str, Any], name: str) -> int:
-    value = found.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 10**15:
-        raise ProviderFault("unavailable", f"odd {name}")
-    return value
-
-
-def _rows(found: Mapping[str, Any], name: str) -> list[Any]:
-    """Read a list, at most its first hundred rows."""
-    value = found.get(name)
-    return value[:100] if isinstance(value, list) else []
-
-
-def _mapping(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = found.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _id_of(found: Mapping[str, Any], name: str) -> str:
-    """Read the id of another object, which Stripe may have put in whole."""
-    value = found.get(name)
-    return _text(value, "id") if isinstance(value, dict) else _text(found, name)
-
-
 def _endpoint(found: Mapping[str, Any]) -> EndpointState:
-    url, kinds = found.get("url"), _rows(found, "enabled_events")
+    url, kinds = found.get("url"), found.get("enabled_events")
+    enabled = kinds[:100] if isinstance(kinds, list) else []
     return EndpointState(
         url=url if isinstance(url, str) else "",
         is_enabled=found.get("status") != "disabled",
-        lacks_events=any(kind not in kinds for kind in EVENTS) and "*" not in kinds,
+        lacks_events=any(kind not in enabled for kind in EVENTS) and "*" not in enabled,
     )
 
 
 def _session(found: Mapping[str, Any]) -> Session:
     address = found.get("url")
     return Session(
-        id=_text(found, "id", needed=True),
+        id=read_text(found, "id", needed=True),
         address=address if isinstance(address, str) and len(address) <= 2_048 else "",
-        status=_text(found, "status", needed=True),
+        status=read_text(found, "status", needed=True),
         is_paid=found.get("payment_status") == "paid",
-        payment=_id_of(found, "payment_intent"),
-        reference=_text(found, "client_reference_id"),
+        payment=read_id(found, "payment_intent"),
+        reference=read_text(found, "client_reference_id"),
     )
 
 
 def _payment(found: Mapping[str, Any]) -> ReceivedPayment:
-    currency = _text(found, "currency", needed=True).upper()
-    balance = _mapping(_mapping(found, "latest_charge"), "balance_transaction")
-    knows_fee = _text(balance, "currency").upper() == currency
+    currency = read_text(found, "currency", needed=True).upper()
+    balance = read_mapping(read_mapping(found, "latest_charge"), "balance_transaction")
+    knows_fee = read_text(balance, "currency").upper() == currency
     return ReceivedPayment(
-        id=_text(found, "id", needed=True),
-        status=_text(found, "status", needed=True),
-        amount=_amount(found, "amount_received"),
+        id=read_text(found, "id", needed=True),
+        status=read_text(found, "status", needed=True),
+        amount=read_amount(found, "amount_received"),
         currency=currency,
-        fee=_amount(balance, "fee") if knows_fee else None,
-        reference=_text(_mapping(found, "metadata"), "checkout"),
+        fee=read_amount(balance, "fee") if knows_fee else None,
+        reference=read_text(read_mapping(found, "metadata"), "checkout"),
     )
 
 
 def _refund(found: Mapping[str, Any]) -> ProviderRefund:
-    status = _text(found, "status", needed=True)
+    status = read_text(found, "status", needed=True)
     ended = {"succeeded": "succeeded", "failed": "failed", "canceled": "failed"}
     return ProviderRefund(
-        id=_text(found, "id", needed=True),
-        payment=_id_of(found, "payment_intent"),
+        id=read_text(found, "id", needed=True),
+        payment=read_id(found, "payment_intent"),
         status=ended.get(status, "pending"),
-        amount=_amount(found, "amount"),
-        currency=_text(found, "currency", needed=True).upper(),
-        reference=_text(_mapping(found, "metadata"), "refund"),
+        amount=read_amount(found, "amount"),
+        currency=read_text(found, "currency", needed=True).upper(),
+        reference=read_text(read_mapping(found, "metadata"), "refund"),
     )
 
 
 def _dispute(found: Mapping[str, Any]) -> ProviderDispute:
-    amounts = [one.get("amount") for one in _rows(found, "balance_transactions") if isinstance(one, dict)]
+    moved = found.get("balance_transactions")
+    amounts = [one.get("amount") for one in moved[:100] if isinstance(one, dict)] if isinstance(moved, list) else []
     return ProviderDispute(
-        id=_text(found, "id", needed=True),
-        payment=_id_of(found, "payment_intent"),
-        status=_text(found, "status")[:40],
-        reason=_text(found, "reason")[:60],
-        amount=_amount(found, "amount"),
-        currency=_text(found, "currency", needed=True).upper(),
+        id=read_text(found, "id", needed=True),
+        payment=read_id(found, "payment_intent"),
+        status=read_text(found, "status")[:40],
+        reason=read_text(found, "reason")[:60],
+        amount=read_amount(found, "amount"),
+        currency=read_text(found, "currency", needed=True).upper(),
         withdrawn=sum(amount for amount in amounts if isinstance(amount, int)) < 0,
     )

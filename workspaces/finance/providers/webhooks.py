@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from workspaces.finance.providers.answers import LONGEST_ID
 from workspaces.finance.providers.faults import ProviderFault
 
 LONGEST_HEADER: Final = 1_000
 # Stripe's own library accepts any time in the future; a signature of tomorrow could be used for a day.
 MOST_SECONDS_OFF: Final = 300
-LONGEST_ID: Final = 255
 # The kinds that we ask for, by webhook and in lists. Stripe lists at most twenty kinds at once.
 EVENTS: Final = (
     "checkout.session.completed",
@@ -27,6 +27,12 @@ EVENTS: Final = (
     "charge.dispute.closed",
     "charge.dispute.funds_withdrawn",
     "charge.dispute.funds_reinstated",
+    "payout.created",
+    "payout.updated",
+    "payout.paid",
+    "payout.failed",
+    "payout.canceled",
+    "payout.reconciliation_completed",
 )
 
 

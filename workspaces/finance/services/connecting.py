@@ -147,7 +147,8 @@ def _change_key(account: ProviderAccount, key: str, is_live: bool, now: datetime
     with transaction.atomic():
         locked = connected_accounts().select_for_update(of=("self",), no_key=True).get(pk=account.pk)
         locked.key, locked.key_hint, locked.failure, locked.failing_since = key, _hint_of(key), "", None
-        locked.save(update_fields=["key", "key_hint", "failure", "failing_since"])
+        locked.payouts_refused_at = None
+        locked.save(update_fields=["key", "key_hint", "failure", "failing_since", "payouts_refused_at"])
         record_account_activity("key_changed", locked, by=by)
         _begin_anew(locked, now)
     return locked
@@ -165,6 +166,7 @@ def _begin_anew(account: ProviderAccount, now: datetime) -> None:
     account.events.filter(due_at__gt=now).update(due_at=now)
     Checkout.objects.filter(account=account, check_at__gt=now).update(check_at=now)
     Refund.objects.filter(payment__account=account, call_at__gt=now).update(call_at=now)
+    account.payouts.filter(list_at__gt=now).update(list_at=now)
     ProviderAccount.objects.filter(pk=account.pk, look_at__gt=now).update(look_at=now)
 
 
@@ -287,4 +289,5 @@ def _forget(account: ProviderAccount, now: datetime, by: Actor) -> None:
     )
     locked.events.filter(due_at__isnull=False).update(due_at=None, failure="disconnected")
     Refund.objects.filter(payment__account=locked, call_at__isnull=False).update(call_at=None, failure="disconnected")
+    locked.payouts.filter(list_at__isnull=False).update(list_at=None, failure="disconnected")
     record_account_activity("disconnected", locked, by=by)

@@ -1,4 +1,4 @@
-"""Invoices, payments and taxes as CSV files. A file is written while it is sent, some rows at a time."""
+"""Invoices, payments, taxes and payouts as CSV files. A file is written while it is sent, some rows at a time."""
 
 import csv
 import re
@@ -13,7 +13,7 @@ from django.db.models import Model, Q, QuerySet
 
 from agency.services.exports import escape_formula
 from config.errors import InvalidInput
-from workspaces.finance.models import Invoice, Payment
+from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction
 from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.reports import Months, start_of_day, taxes_by_month
 from workspaces.subaccounts.models import Workspace
@@ -52,6 +52,21 @@ PAYMENT_COLUMNS: Final = (
     "disputed",
     "provider_id",
     "note",
+)
+PAYOUT_COLUMNS: Final = (
+    "payout",
+    "arrives_on",
+    "kind",
+    "created_at",
+    "invoice",
+    "customer",
+    "currency",
+    "amount",
+    "fee",
+    "net",
+    "provider_kind",
+    "provider_id",
+    "description",
 )
 TAX_COLUMNS: Final = ("month", "currency", "rate", "percent", "reverse_charge", "base", "tax")
 
@@ -149,6 +164,12 @@ def exported_payments(workspace: Workspace, days: Days) -> Iterator[str]:
     return _lines(PAYMENT_COLUMNS, shown, "received_at", lambda row: _payment_cells(row, days))
 
 
+def exported_payout(payout: Payout, *, reader: ZoneInfo) -> Iterator[str]:
+    """Yield what a payout consists of, as lines of CSV. Times are written by the clock of `reader`."""
+    rows = PayoutTransaction.objects.filter(payout=payout).select_related("payment__invoice")
+    return _lines(PAYOUT_COLUMNS, rows, "created_at", lambda row: _payout_cells(payout, row, reader))
+
+
 def exported_taxes(workspace: Workspace, days: Days) -> Iterator[str]:
     """Yield the taxes of the months in which these days are, as lines of CSV."""
     number = (days.last.year - days.first.year) * 12 + days.last.month - days.first.month + 1
@@ -218,4 +239,21 @@ def _payment_cells(payment: Payment, days: Days) -> tuple[str, ...]:
         written_amount(payment.disputed, invoice.exponent),
         payment.provider_id,
         payment.note,
+    )
+
+
+def _payout_cells(payout: Payout, row: PayoutTransaction, reader: ZoneInfo) -> tuple[str, ...]:
+    invoice = row.payment_invoice
+    return (
+        payout.provider_id,
+        payout.arrives_on.isoformat(),
+        row.kind,
+        row.created_at.astimezone(reader).isoformat(timespec="seconds"),
+        (invoice.number or "") if invoice else "",
+        str(invoice.buyer.get("name", "")) if invoice else "",
+        payout.currency,
+        *(written_amount(amount, payout.exponent) for amount in (row.amount, row.fee, row.net)),
+        row.provider_kind,
+        row.source_id,
+        row.description,
     )

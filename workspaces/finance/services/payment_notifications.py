@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.notification_kinds import NotificationKind
 from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience
-from workspaces.finance.models import Invoice, ProviderAccount
+from workspaces.finance.models import Invoice, Payout, ProviderAccount
 from workspaces.finance.services.amounts import format_money
 from workspaces.subaccounts.services import tenant_of
 
@@ -17,6 +17,7 @@ WEBHOOKS_MISSING: Final = "workspace.payment_webhooks_missing"
 OVERPAID: Final = "workspace.invoice_overpaid"
 DISPUTED: Final = "workspace.payment_disputed"
 REFUND_FAILED: Final = "workspace.refund_failed"
+PAYOUT_FAILED: Final = "workspace.payout_failed"
 ACCOUNT_PAGE: Final = "app:payment-account"
 INVOICE_PAGE: Final = "app:invoice"
 KINDS: Final = (
@@ -61,6 +62,13 @@ KINDS: Final = (
         names_object=True,
         audience=Audience.WORKSPACE,
     ),
+    NotificationKind(
+        name=PAYOUT_FAILED,
+        label=_("Payout failed"),
+        text=_("Your bank did not accept a payout of %(amount)s. Check your bank account in Stripe."),
+        url_name="app:payouts",
+        audience=Audience.WORKSPACE,
+    ),
 )
 
 
@@ -80,3 +88,10 @@ def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, no
     record_notification(
         tenant=tenant_of(invoice.workspace), kind=kind, key=str(key), now=now, object_id=str(invoice.uuid), data=told
     )
+
+
+def notify_of_failed_payout(payout: Payout, *, now: datetime) -> None:
+    """Notify of money that did not arrive at the bank, once for each payout."""
+    told: dict[str, Any] = {"amount": format_money(payout.amount, payout.currency)}
+    tenant = tenant_of(payout.workspace)
+    record_notification(tenant=tenant, kind=PAYOUT_FAILED, key=str(payout.uuid), data=told, now=now)

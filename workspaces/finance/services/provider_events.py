@@ -24,6 +24,7 @@ from workspaces.finance.providers.webhooks import EVENT_LIST, OBJECT_LISTS, Even
 from workspaces.finance.services.accounts import connected_accounts
 from workspaces.finance.services.checkouts import apply_session
 from workspaces.finance.services.connecting import check_endpoint
+from workspaces.finance.services.payouts import PAYOUTS_REFUSED, fetch_payout, record_recent_payouts
 from workspaces.finance.services.provider_facts import (
     payment_of,
     record_provider_dispute,
@@ -110,17 +111,19 @@ def due_events(now: TimeOrExpression) -> "QuerySet[ProviderEvent]":
 def handle_event(stripe: Stripe, event: ProviderEvent) -> None:
     """Fetch what an event is about, and record it. Raises `ProviderFault`.
 
-    What does not belong to an invoice is left alone: the account may have other uses.
+    A payment that does not belong to an invoice is left alone: the account may have other uses.
     """
     try:
         if event.kind.startswith("checkout.session."):
             _handle_session(stripe, event)
         elif event.kind.startswith("refund."):
             _handle_refund(stripe, event)
+        elif event.kind.startswith("payout."):
+            fetch_payout(stripe, event.account, event.object_id)
         else:
             _handle_dispute(stripe, event)
     except ProviderFault as fault:
-        if fault.code not in {"not_found", "refused"}:
+        if fault.code not in {"not_found", "refused", PAYOUTS_REFUSED}:
             raise
         end_event(event, failure=fault.code)
         return
@@ -185,12 +188,14 @@ def due_looks(now: TimeOrExpression) -> "QuerySet[ProviderAccount]":
 def look_for_events(stripe: Stripe, account: ProviderAccount) -> None:
     """Read the list of events since the last look, and store those that are not known. Raises `ProviderFault`.
 
-    A look begins with a check of the webhook endpoint. If the list is longer than a turn may take, the next turn goes
+    A look begins with a check of the webhook endpoint, and with the list of payouts, of which events say too little
+    where the key once lacked a permission. If the list is longer than a turn may take, the next turn goes
     on where this one ended. Without the permission to read events, the look has failed until the next one.
     """
     until = time.monotonic() + LOOK_SECONDS
     if account.look_began_at is None:
         check_endpoint(stripe, account)
+        record_recent_payouts(stripe, account, _since(account))
         if not _change_look(account, look_began_at=database_now()):
             return
     for _ in range(MOST_PAGES):

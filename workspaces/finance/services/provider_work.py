@@ -1,4 +1,4 @@
-"""Calls the payment provider for rows that are due: events to handle and to look for, checkouts, refunds to make.
+"""Calls the payment provider for rows that are due: events, refunds, checkouts, payouts to list, and looks for events.
 
 Accounts take turns, each with one thread at a time and its own key. So an account whose calls time out holds up
 nothing but itself, and an account's facts are recorded one after another. Each piece of work is counted before it
@@ -20,11 +20,12 @@ from django.db.models.functions import Now
 
 from config.db import TimeOrExpression, database_now
 from config.tries.counting import run_counted
-from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
+from workspaces.finance.models import Checkout, Payout, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.providers.faults import OF_THE_KEY, ProviderFault
 from workspaces.finance.providers.stripe import Stripe
 from workspaces.finance.services.accounts import connected_accounts, stripe_of
 from workspaces.finance.services.checkouts import check_checkout, due_checkouts
+from workspaces.finance.services.payouts import due_payouts, end_listing, list_payout_transactions
 from workspaces.finance.services.provider_events import (
     due_events,
     due_looks,
@@ -39,6 +40,7 @@ EVENT_KIND: Final = "provider event"
 REFUND_KIND: Final = "refund"
 CHECKOUT_KIND: Final = "checkout"
 LOOK_KIND: Final = "look for events"
+PAYOUT_KIND: Final = "payout"
 THREADS: Final = 8
 TURN: Final = 20
 # A turn begins nothing more after this time. One piece of work may make a few calls of ten seconds.
@@ -88,6 +90,10 @@ def _give_checkout_up(checkout: Checkout) -> None:
     Checkout.objects.filter(pk=checkout.pk).update(check_at=None, failure="broke_off")
 
 
+def _give_payout_up(payout: Payout) -> None:
+    end_listing(payout, failure="broke_off")
+
+
 def _give_refund_up(refund: Refund) -> None:
     Refund.objects.filter(pk=refund.pk).update(call_at=None, failure="broke_off")
 
@@ -112,6 +118,7 @@ KINDS: Final = (
         check_checkout,
         _give_checkout_up,
     ),
+    WorkKind(PAYOUT_KIND, due_payouts, "account", "list_at", ("account",), list_payout_transactions, _give_payout_up),
     # A look needs other permissions than payments do, so it does not say that these are there again.
     WorkKind(
         LOOK_KIND,
@@ -194,6 +201,8 @@ def _do(kind: WorkKind, account: ProviderAccount, row: Any) -> bool:
     except ProviderFault as fault:
         if isinstance(row, ProviderEvent) and row.tries >= MOST_EVENT_TRIES:
             end_event(row, failure=fault.code)
+        elif isinstance(row, Payout) and row.tries >= MOST_EVENT_TRIES:
+            end_listing(row, failure=fault.code)
         else:
             type(row)._default_manager.filter(pk=row.pk).update(**{kind.failure: fault.code})
         return False

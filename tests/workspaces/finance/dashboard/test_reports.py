@@ -221,4 +221,4 @@ def test_reports_cost_the_same_however_much_they_hold(a: Tenant) -> None:
     more()
     few = cost()
     more()
-    assert cost() == few == [4, 1, 4, 4]
+    assert cost() == few == [5, 1, 4, 4]

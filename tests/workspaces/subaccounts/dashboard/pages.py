@@ -25,7 +25,7 @@ from tests.factories import (
     catalogue_ids,
 )
 from tests.factories.appointments import AppointmentFactory, a_time_off
-from tests.factories.finance import InvoiceFactory, TaxRateFactory, an_issued_invoice
+from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_payout, an_issued_invoice
 from tests.packs.client import an_automation, put_behind
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import a_run
@@ -191,6 +191,10 @@ def draft_invoice(tenant: Tenant) -> list[UUID]:
 def issued_invoice(tenant: Tenant) -> list[UUID]:
     contact = ContactFactory.create(workspace=tenant.workspace, email=f"{uuid4()}@example.com")
     return [an_issued_invoice(tenant.workspace, contact=contact).uuid]
+
+
+def payout(tenant: Tenant) -> list[UUID]:
+    return [a_payout(tenant.workspace).uuid]
 
 
 def payment(tenant: Tenant) -> list[UUID]:
@@ -406,6 +410,9 @@ PAGES = {
     "payment-new": PageCase(200, 422, issued_invoice),
     "payments": PageCase(200, 405),
     "payment-refund": PageCase(200, 422, payment),
+    "payouts": PageCase(200, 405),
+    "payout": PageCase(200, 405, payout),
+    "payout-export": PageCase(200, 405, payout),
     "payment-account": PageCase(200, 422, owners="posts"),
     "payment-account-webhooks": PageCase(200, 302, owners="all"),
     "payment-account-disconnect": PageCase(200, 302, owners="all"),

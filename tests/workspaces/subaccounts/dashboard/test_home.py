@@ -249,7 +249,7 @@ def test_the_menu_has_few_groups_and_leaves_out_what_the_plan_lacks(customer: Wo
     groups = menu_of(home(owner))
     assert [heading for heading, _ in groups] == ["", "Sales", "Automation", "Settings"]
     assert groups[0][1] == ["", "inbox", "contacts", "tasks", "segments", "broadcasts", "calendar", "classes"]
-    assert groups[1][1] == ["products", "services", "invoices", "payments", "finance"]
+    assert groups[1][1] == ["products", "services", "invoices", "payments", "payouts", "finance"]
     Workspace.objects.filter(pk=customer.pk).update(limits=plan_limits(broadcasts_per_month=0))
     assert "broadcasts" not in menu_of(home(owner))[0][1]
     assert "broadcasts" in menu_of(owner.get("/app/broadcasts"))[0][1]
