@@ -6,7 +6,7 @@ from django import forms
 from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agency.pages.forms import ConfirmationForm
 from agency.pages.views import ConcurrencyLimit
@@ -22,15 +22,16 @@ PAGE: Final = "app:payment-account"
 TITLE = gettext_lazy("Card payments")
 # Connecting makes two calls of at most ten seconds. The limit keeps them from occupying all threads.
 CALLS: Final = ConcurrencyLimit(2)
+READ, WRITE = pgettext_lazy("permission", "Read"), pgettext_lazy("permission", "Write")
 # The names under which Stripe shows the permissions of a restricted key.
 PERMISSIONS: Final = (
-    ("Checkout Sessions", gettext_lazy("Write")),
-    ("Charges and Refunds", gettext_lazy("Write")),
-    ("PaymentIntents", gettext_lazy("Read")),
-    ("Disputes", gettext_lazy("Read")),
-    ("Balance Transactions", gettext_lazy("Read")),
-    ("Payouts", gettext_lazy("Read")),
-    ("Webhook Endpoints", gettext_lazy("Write")),
+    ("Checkout Sessions", WRITE),
+    ("Charges and Refunds", WRITE),
+    ("PaymentIntents", READ),
+    ("Disputes", READ),
+    ("Balance Transactions", READ),
+    ("Payouts", READ),
+    ("Webhook Endpoints", WRITE),
 )
 FAILURES: Final = {
     CONNECTING: gettext_lazy("Connecting was interrupted. Enter the key again."),
