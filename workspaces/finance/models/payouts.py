@@ -108,7 +108,7 @@ class PayoutTransaction(models.Model):
 
     class Kind(models.TextChoices):
         PAYMENT = "payment", _("Payment")
-        REFUND = "refund", _("Refund")
+        REFUND = "refund", pgettext_lazy("payout", "Refund")
         DISPUTE = "dispute", _("Dispute")
         FEE = "fee", _("Fee")
         OTHER = "other", _("Other")
