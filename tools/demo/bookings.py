@@ -180,7 +180,8 @@ class BookingStory:
     def book_with_code(self) -> None:
         """Choose a time and type the code; a wrong one first. The deposit is asked for then."""
         started, browser = time.monotonic(), self.browser
-        times = browser.get(f"/book/{self.slug}/{self.service}")
+        week = datetime.now(UTC) + timedelta(days=3)
+        times = browser.get(f"/book/{self.slug}/{self.service}?week={week:%Y-%m-%d}")
         details = browser.get(browser.link(times, "/details[?]"))
         time.sleep(READING_SECONDS)
         typed = {"name": "Vera Visitor", "email": f"{uuid.uuid4().hex}@example.com"}
