@@ -91,10 +91,8 @@ class Figures:
         return found
 
     def __str__(self) -> str:
-        return (
-            f"{self.winners} of {self.clients} clients got the time they all wanted; {self.ours}, "
-            "the same in both books"
-        )
+        books = "the same in both books" if self.ours == self.theirs else "but not the same in both books"
+        return f"{self.winners} of {self.clients} clients got the time they all wanted; {self.ours}, {books}"
 
 
 class BookingStory:
@@ -107,7 +105,7 @@ class BookingStory:
         self.browser = Browser(system.base_url)
         self.stripe = RunningStripe(system.stripe_url)
         self.sessions: list[str] = []
-        self.staff = self.service = self.contact = self.slug = ""
+        self.staff = self.service = self.contact = self.slug = self.deposit = ""
         self.winners = 0
 
     def play(self) -> bool:
