@@ -97,7 +97,7 @@ CONFIRMATIONS = {
             "service-delete",
             "staff-delete",
         ),
-        "payment-account-disconnect",
+        *("payment-account-disconnect", "payment-account-webhooks"),
         *("invoice-delete", "invoice-issue", "invoice-send", "invoice-void", "tax-rate-archive"),
         *("two-factor", "webhook-remove", "webhook-rotate", "channel-disconnect", "automation-remove"),
     },

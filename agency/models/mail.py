@@ -51,6 +51,12 @@ class Mail(models.Model):
         APPOINTMENT_CHANGED = "appointment_changed"
         APPOINTMENT_CANCELLED = "appointment_cancelled"
         DEPOSIT_REFUNDED = "deposit_refunded"
+        SEAT_BOOKED = "seat_booked"
+        SEAT_WAITING = "seat_waiting"
+        SEAT_MOVED_UP = "seat_moved_up"
+        SEAT_CANCELLED = "seat_cancelled"
+        CLASS_CHANGED = "class_changed"
+        CLASS_CANCELLED = "class_cancelled"
         INVOICE = "invoice"
         TEST = "test"
 

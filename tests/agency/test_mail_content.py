@@ -23,6 +23,7 @@ from config.errors import InvalidInput
 from tests.agency.mail_servers import a_mail
 from tests.factories import (
     AgencyFactory,
+    ClassSessionFactory,
     ContactFactory,
     DomainFactory,
     MemberFactory,
@@ -35,6 +36,7 @@ from tests.factories.finance import an_issued_invoice
 from tests.images.pictures import a_picture
 from tests.tenants import Tenant
 from workspaces.appointments.services.mails import queue_about
+from workspaces.classes.services import add_participant, join_waiting_list, remove_participant
 from workspaces.subaccounts.services import create_workspace
 
 pytestmark = pytest.mark.django_db
@@ -201,19 +203,24 @@ def test_only_a_paragraph_that_is_the_link_becomes_the_button() -> None:
 
 
 def context_of_booking(a: Tenant) -> dict[str, Any]:
-    """What an e-mail about an appointment stores, and one with a code."""
+    """What e-mails about an appointment and about a seat store, and one with a code."""
     contact = ContactFactory.create(workspace=a.workspace, email="ada@example.com")
     appointment = AppointmentFactory.create(workspace=a.workspace, contact=contact)
     made = queue_about(appointment, Mail.Kind.APPOINTMENT_BOOKED)
     assert made is not None
-    return {**made.context, "slug": "salon", "booking": str(uuid4())}
+    session = ClassSessionFactory.create(workspace=a.workspace, capacity=1)
+    add_participant(session=session, contact=a.contact, now=now())
+    join_waiting_list(session=session, contact=contact, now=now())
+    remove_participant(session=session, contact=a.contact, now=now())
+    seat = Mail.objects.get(kind=Mail.Kind.SEAT_MOVED_UP)
+    return {**seat.context, **made.context, "slug": "salon", "booking": str(uuid4())}
 
 
 def test_every_kind_has_a_button_in_html(a: Tenant) -> None:
     pending = PendingSignUpFactory.create(agency=a.agency, is_looked_up=True)
     context = {"workspace": "Salon", "left": 3, "may_add": True, "domain": str(uuid4()), "sign_up": str(pending.uuid)}
     context |= context_of_booking(a) | {"day": "2100-01-01", "invoice": str(an_issued_invoice(a.workspace).uuid)}
-    send_mail()  # that of the booking
+    send_mail()  # those of the bookings
     buttons = {}
     for kind in Mail.Kind:
         outbox.outbox.clear()

@@ -1,4 +1,7 @@
-"""Visitors book on a phone without scripts: one moves and cancels by the link in the e-mail, one pays a deposit."""
+"""Visitors book on a phone without scripts.
+
+One moves and cancels by the link in the e-mail, one pays a deposit, and one waits for a seat in a full class.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +10,22 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.utils.timezone import now
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from agency.tasks import send_mail
+from tests.factories import ContactFactory
 from tests.tenants import Tenant
 from tests.waiting import until
-from tests.workspaces.appointments.public.salons import Salon, a_salon, the_code
+from tests.workspaces.appointments.public.salons import Salon, a_class, a_salon, the_code
 from tests.workspaces.finance.invoices.pdf_text import text_of
 from tests.workspaces.finance.payments.paying import connected
 from tools.sandbox.stripe.server import RunningStripe, open_stripe
 from workspaces.appointments.models import Appointment
 from workspaces.appointments.tasks import settle_deposits
 from workspaces.catalogue.models import Service
+from workspaces.classes.services import add_participant, remove_participant
 from workspaces.finance.models import Invoice, ProviderEvent
 from workspaces.finance.services.provider_work import call_providers
 
@@ -52,7 +58,7 @@ def stripe(live_server: LiveServer, settings: Any) -> Iterator[RunningStripe]:
 
 def link_in_mail() -> str:
     send_mail()
-    [link] = re.findall(r"http\S+/book/manage/\S+", str(mail.outbox[-1].body))
+    [link] = re.findall(r"http\S+/book/(?:manage|seat)/\S+", str(mail.outbox[-1].body))
     return str(link)
 
 
@@ -127,3 +133,26 @@ def test_a_visitor_books_moves_and_cancels_on_a_phone_without_scripts(phone: Pag
     expect(phone.get_by_role("heading", level=1)).to_have_text("Your appointment is cancelled")
     moved.refresh_from_db()
     assert moved.status == "cancelled"
+
+
+def test_a_visitor_waits_for_a_seat_and_gives_it_back_on_a_phone_without_scripts(phone: Page, salon: Salon) -> None:
+    session, other = a_class(salon, seats=1), ContactFactory.create(workspace=salon.workspace, email=None)
+    add_participant(session=session, contact=other, now=now())
+    phone.goto(salon.page)
+    phone.get_by_role("link", name="Yoga").click()
+    phone.get_by_role("link", name="Full: join the waiting list").click()
+    phone.get_by_label("Your name").fill("Ada Brandt")
+    phone.get_by_label("E-mail").fill("ada@example.com")
+    phone.wait_for_timeout(1_100)  # nobody fills in a form at once
+    phone.get_by_role("button", name="Join the waiting list").click()
+    phone.get_by_label("Code").fill(the_code())
+    phone.get_by_role("button", name="Join the waiting list").click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("You are on the waiting list")
+    expect(phone.get_by_text("You are the first on the list.")).to_be_visible()
+    remove_participant(session=session, contact=other, now=now())
+    phone.goto(link_in_mail())
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Your seat")
+    phone.get_by_role("link", name="Give the seat back").click()
+    phone.get_by_role("button", name="Give the seat back").click()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("You have given your seat back")
+    assert not session.participants.exists()

@@ -34,6 +34,7 @@ from tests.factories import a_file
 from tests.factories.appointments import AppointmentFactory
 from tests.factories.finance import an_issued_invoice
 from tests.tenants import Tenant, an_address
+from tests.workspaces.appointments.public.salons import Visitor, a_class, a_salon
 from tools.sandbox.graph.tokens import Token, write
 from webhooks.models import Endpoint
 from webhooks.services.deliveries import send_test
@@ -101,6 +102,7 @@ def secrets(a: Tenant, person: User) -> Secrets:
     found.link("file", a_file(a.workspace).path)
     found.link("tracked link", f"/l/{token_of(4711, 4712, 1)}")
     found.link("appointment", f"/book/manage/{AppointmentFactory.create(workspace=a.workspace).token}")
+    found.link("seat", Visitor().book_class(a_class(a_salon(a.agency))))
     found.link("pay page", f"/pay/{an_issued_invoice(a.workspace, contact=a.contact).token}")
     found.values["payment provider's key"] = "rk_live_" + "5" * 99
     app = an_app(person)

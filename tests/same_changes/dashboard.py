@@ -497,6 +497,7 @@ ONLY_PAGES = {
     "finance-settings": "settings of invoices: tests/workspaces/finance/dashboard",
     "bookkeeping": "settings of invoices: tests/workspaces/finance/dashboard",
     "payment-account": "a key, which the API never takes",
+    "payment-account-webhooks": "an endpoint at Stripe, which the API never makes",
     "payment-account-disconnect": "a key, which the API never takes",
     "broadcast-test": "its recipients are typed: tests/broadcasts",
     "broadcast-duplicate": "copies a draft",

@@ -144,6 +144,13 @@ class ProviderAccountAdmin(WithUuidAdmin):
         "endpoint_id",
         "failure",
         "failing_since",
+        "endpoint_failure",
+        "look_at",
+        "looked_until",
+        "look_began_at",
+        "look_cursor",
+        "look_tries",
+        "look_failure",
         "created_at",
         "disconnected_at",
     )

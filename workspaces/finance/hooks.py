@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from django.db.models import Count, Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from agency.event_types import event_types
@@ -11,6 +13,7 @@ from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_a
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.content import mail_links
+from config.metrics import METRICS, Gauge, capped_count, oldest_seconds
 from config.request_bodies import BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.contacts.pages import ContactPanel, contact_panels
@@ -18,12 +21,16 @@ from workspaces.contacts.services import contact_merge_handlers, contact_removal
 from workspaces.finance import events
 from workspaces.finance.dashboard.reports import invoices_of_contact
 from workspaces.finance.dashboard.settings import ACCOUNT_LABELS
+from workspaces.finance.models import ProviderAccount, ProviderEvent
+from workspaces.finance.providers.faults import OF_THE_KEY
 from workspaces.finance.public import LONGEST_EVENT
 from workspaces.finance.serializers.invoices import InvoiceSerializer
 from workspaces.finance.serializers.payments import PaymentSerializer
+from workspaces.finance.services.accounts import connected_accounts
 from workspaces.finance.services.invoices import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.finance.services.payment_notifications import KINDS as PAYMENT_KINDS
 from workspaces.finance.services.provider_events import RULES as PROVIDER_EVENT_RULES
+from workspaces.finance.services.provider_work import KINDS as PROVIDER_WORK
 from workspaces.finance.services.sending import INVOICE_FILES, INVOICE_LINK
 from workspaces.subaccounts.events import workspace_event_type
 
@@ -110,6 +117,8 @@ PAYMENT_ACTIONS = {
     "payment_account.connected": _("Payment account connected"),
     "payment_account.key_changed": _("Key of the payment account changed"),
     "payment_account.failing": _("Payment account stopped"),
+    "payment_account.webhooks_stopped": _("Webhooks of the payment account stopped"),
+    "payment_account.webhooks_renewed": _("Webhooks of the payment account set up again"),
     "payment_account.disconnected": _("Payment account disconnected"),
 }
 for name, label, sample in (
@@ -128,6 +137,47 @@ retention_rules.add(*PROVIDER_EVENT_RULES)
 body_rules.add(BodyRule("/pay/stripe/", most_bytes=LONGEST_EVENT, headers=(b"stripe-signature",), view_refuses=True))
 dashboard_menu.add(
     MenuEntry(url_name="app:payment-account", label=_("Card payments"), icon="plug", section=Section.SETTINGS, order=56)
+)
+
+
+def _oldest_due_seconds() -> float:
+    working = ProviderAccount.objects.filter(failure="")
+    rows = ((kind.rows(Now()).filter(**{f"{kind.account}__in": working}), kind.due) for kind in PROVIDER_WORK)
+    return max(oldest_seconds(due, column) for due, column in rows)
+
+
+def _failing_accounts() -> dict[str, float]:
+    reasons = {
+        "key": Q(failure__in=OF_THE_KEY),
+        "webhooks": ~Q(endpoint_failure=""),
+        "events": Q(look_failure="permission_missing"),
+    }
+    counts = {reason: Count("pk", filter=condition) for reason, condition in reasons.items()}
+    return {reason: float(number) for reason, number in connected_accounts().aggregate(**counts).items()}
+
+
+METRICS.add(
+    Gauge(
+        "payment_events_waiting",
+        "Events of payment providers that are not handled yet, counted up to 10,000.",
+        read=lambda: capped_count(ProviderEvent.objects.filter(due_at__isnull=False)),
+    ),
+    Gauge(
+        "payment_work_due_oldest_seconds",
+        "For how long the oldest work at a payment provider has been due, of accounts whose key works.",
+        read=_oldest_due_seconds,
+    ),
+    Gauge(
+        "payment_accounts",
+        "Payment accounts that are connected, counted up to 10,000.",
+        read=lambda: capped_count(connected_accounts()),
+    ),
+    Gauge(
+        "payment_accounts_failing",
+        "Payment accounts of which the key, the webhooks or the reading of events fails, by what fails.",
+        read=_failing_accounts,
+        label="reason",
+    ),
 )
 
 # Pages and reports -------------------------------------------------------------------------------------------

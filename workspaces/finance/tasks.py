@@ -9,7 +9,7 @@ from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.finance.services.checkouts import due_checkouts
 from workspaces.finance.services.overdue import newly_overdue, report_overdue_invoices
-from workspaces.finance.services.provider_events import RULES, due_events
+from workspaces.finance.services.provider_events import RULES, due_events, due_looks
 from workspaces.finance.services.provider_work import call_providers
 from workspaces.finance.services.refunds import due_refunds
 
@@ -29,7 +29,8 @@ PROVIDER_SECONDS = 25.0
 
 due_work.add(
     DueWork(
-        "finance.call_provider", (lambda: due_events(Now()), lambda: due_refunds(Now()), lambda: due_checkouts(Now()))
+        "finance.call_provider",
+        (lambda: due_events(Now()), lambda: due_refunds(Now()), lambda: due_checkouts(Now()), lambda: due_looks(Now())),
     )
 )
 
@@ -37,7 +38,7 @@ due_work.add(
 @shared_task(name="finance.call_provider")
 @one_at_a_time
 def call_provider() -> None:
-    """Handle events of payment providers, make refunds, and look after checkouts."""
+    """Handle events of payment providers and look for lost ones, make refunds, and look after checkouts."""
     call_providers(seconds=PROVIDER_SECONDS)
 
 

@@ -37,6 +37,14 @@ CONTINUE: Final = _("Continue")
 PASSWORD: Final = _("Choose a password")
 INVITATION: Final = _("Answer the invitation")
 APPOINTMENT: Final = _("Open the appointment")
+ABOUT_CLASSES: Final = (
+    Mail.Kind.SEAT_BOOKED,
+    Mail.Kind.SEAT_WAITING,
+    Mail.Kind.SEAT_MOVED_UP,
+    Mail.Kind.SEAT_CANCELLED,
+    Mail.Kind.CLASS_CHANGED,
+    Mail.Kind.CLASS_CANCELLED,
+)
 # The labels of the button, where there is a better one than "Continue".
 BUTTONS: Final = {
     Mail.Kind.OWNER_INVITATION: PASSWORD,
@@ -57,6 +65,7 @@ BUTTONS: Final = {
     Mail.Kind.APPOINTMENT_CHANGED: APPOINTMENT,
     Mail.Kind.APPOINTMENT_CANCELLED: APPOINTMENT,
     Mail.Kind.DEPOSIT_REFUNDED: _("Choose another time"),
+    **dict.fromkeys(ABOUT_CLASSES, _("Open the booking")),
     Mail.Kind.INVOICE: _("Open the invoice"),
     Mail.Kind.TEST: _("Open the e-mail settings"),
 }
@@ -68,6 +77,7 @@ TO_CUSTOMERS: Final = frozenset(
         Mail.Kind.APPOINTMENT_CHANGED,
         Mail.Kind.APPOINTMENT_CANCELLED,
         Mail.Kind.DEPOSIT_REFUNDED,
+        *ABOUT_CLASSES,
         Mail.Kind.INVOICE,
     }
 )

@@ -20,6 +20,7 @@ HOUR = timedelta(hours=1)
 # The shortest wait of an agency whose hourly limit is reached, however many e-mails wait.
 SHORTEST_WAIT = timedelta(minutes=1)
 PUT_BACK_AT_ONCE: Final = 1_000
+INSERTED_AT_ONCE: Final = 500
 INVITATIONS = frozenset(
     {
         Mail.Kind.OWNER_INVITATION,
@@ -33,10 +34,20 @@ MESSAGES = frozenset({Mail.Kind.AGENCY_MESSAGE})
 RESETS = frozenset({Mail.Kind.PASSWORD_RESET})
 BOOKING_CODES = frozenset({Mail.Kind.BOOKING_CODE})
 INVOICES = frozenset({Mail.Kind.INVOICE})
+# These may go to contacts whose addresses a customer has typed, as invoices do.
+MOVED_UP = frozenset({Mail.Kind.SEAT_MOVED_UP})
 # The kinds that count together, each with the part of an agency's hourly limit that they have (1 / number). Anybody can
 # cause sign-ups, password links and booking codes. Their own parts keep strangers from stopping an agency's
 # invitations.
-QUOTA_DIVISORS: Final = {INVITATIONS: 1, MESSAGES: 1, SIGN_UPS: 5, RESETS: 1, BOOKING_CODES: 2, INVOICES: 1}
+QUOTA_DIVISORS: Final = {
+    INVITATIONS: 1,
+    MESSAGES: 1,
+    SIGN_UPS: 5,
+    RESETS: 1,
+    BOOKING_CODES: 2,
+    INVOICES: 1,
+    MOVED_UP: 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +80,8 @@ RECIPIENT_LIMITS = (
     RecipientLimit(BOOKING_CODES, 20),
     RecipientLimit(INVOICES, 20, is_for_agency=True),
     RecipientLimit(INVOICES, 50),
+    RecipientLimit(MOVED_UP, 20, is_for_agency=True),
+    RecipientLimit(MOVED_UP, 50),
 )
 
 
@@ -175,6 +188,15 @@ def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: dict[s
 def queue_to_address(*, kind: Mail.Kind, recipient: str, context: dict[str, Any], agency: Agency | None = None) -> Mail:
     """Queue an e-mail to an address that may belong to nobody yet."""
     return _queue(kind=kind, recipient=recipient, agency=agency, context=context)
+
+
+def queue_to_addresses(*, kind: Mail.Kind, contexts: Iterable[tuple[str, dict[str, Any]]], agency: Agency) -> None:
+    """Queue an e-mail of one kind to each address with its own context, such as for everybody in a class."""
+    rows = (
+        Mail(kind=kind, recipient=recipient, agency=agency, context=context, created_at=Now(), next_attempt_at=Now())
+        for recipient, context in contexts
+    )
+    Mail.objects.bulk_create(rows, batch_size=INSERTED_AT_ONCE)
 
 
 def _queue(**fields: Any) -> Mail:

@@ -76,6 +76,7 @@ from workspaces.conversations.services.send_results import fail_queued_messages
 from workspaces.finance.models import Checkout, Payment, ProviderAccount
 from workspaces.finance.providers.stripe import ProviderDispute, ReceivedPayment
 from workspaces.finance.services.accounts import stop_account
+from workspaces.finance.services.connecting import GONE, record_endpoint_failure
 from workspaces.finance.services.provider_facts import record_provider_dispute, record_provider_payment
 from workspaces.finance.services.refunds import fail_refund, refund_payment
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
@@ -238,7 +239,7 @@ def budget_nearly_ends(tenant: Tenant) -> None:
 
 
 def card_account(tenant: Tenant) -> ProviderAccount:
-    return ProviderAccount.objects.create(workspace=tenant.workspace, endpoint_id="we_1")
+    return ProviderAccount.objects.get_or_create(workspace=tenant.workspace, endpoint_id="we_1")[0]
 
 
 def card_payment(tenant: Tenant) -> Payment:
@@ -255,6 +256,10 @@ def card_payment(tenant: Tenant) -> Payment:
 
 def account_fails(tenant: Tenant) -> None:
     stop_account(card_account(tenant), code="key_refused", now=now())
+
+
+def webhooks_are_missing(tenant: Tenant) -> None:
+    record_endpoint_failure(card_account(tenant), GONE)
 
 
 def invoice_is_overpaid(tenant: Tenant) -> None:
@@ -341,6 +346,7 @@ HAPPENINGS = {
     "class.left_out": Happening(class_is_left_out, (), people=True),
     "external_calendar.unread": Happening(calendar_is_not_read, (), people=True),
     "workspace.payment_account_failing": Happening(account_fails, (), people=True),
+    "workspace.payment_webhooks_missing": Happening(webhooks_are_missing, (), people=True),
     "workspace.invoice_overpaid": Happening(invoice_is_overpaid, (), people=True),
     "workspace.payment_disputed": Happening(payment_is_disputed, (), people=True),
     "workspace.refund_failed": Happening(refund_fails, (), people=True),

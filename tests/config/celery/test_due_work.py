@@ -226,6 +226,11 @@ def a_checkout(a: Tenant, is_due: bool) -> None:
     Checkout.objects.create(invoice=invoice, account=account, **values)
 
 
+def a_look(a: Tenant, is_due: bool) -> None:
+    an_account(a)
+    ProviderAccount.objects.update(look_at=time(is_due))
+
+
 def an_import(a: Tenant, is_due: bool) -> None:
     fields: dict[str, Any] = {"filename": "a.csv", "columns": ["a"], "rows_total": 1, "by_label": "Ada"}
     ContactImport.objects.create(workspace=a.workspace, status="running" if is_due else "completed", **fields)
@@ -301,6 +306,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("finance.call_provider", a_provider_event),
     ("finance.call_provider", a_refund),
     ("finance.call_provider", a_checkout),
+    ("finance.call_provider", a_look),
     ("contacts.import_files", an_import),
     ("contacts.recount_segments", a_segment_to_recount),
     ("conversations.wake_snoozed", a_snoozed_conversation),

@@ -127,6 +127,7 @@ def call_payment_provider() -> None:
     ProviderEvent.objects.exclude(due_at=None).update(due_at=moment)
     Refund.objects.exclude(call_at=None).update(call_at=moment)
     Checkout.objects.exclude(check_at=None).update(check_at=moment)
+    ProviderAccount.objects.exclude(look_at=None).update(look_at=moment)
     for account in ProviderAccount.objects.order_by("pk"):
         take_turn(account.pk)
 

@@ -1,6 +1,7 @@
 """Work at payment providers that kills its process: it ends, says so, and holds up no other."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.utils.timezone import now
@@ -62,3 +63,15 @@ def test_work_at_a_provider_that_kills_its_worker_is_given_up(
     row.refresh_from_db()
     assert (kills, row.failure, getattr(row, due)) == (MOST_TRIES, "broke_off", None)
     assert set_aside_as() == {str(row.pk)}
+
+
+def test_a_look_for_events_that_kills_its_worker_rests_for_a_day(a: Tenant, preloaded: Preloaded) -> None:
+    account = ProviderAccount.objects.create(workspace=a.workspace, endpoint_id="we_1", look_at=now())
+
+    kills = kills_of(preloaded, "call_payment_provider", at='UPDATE "finance_provideraccount"', value="key_refused")
+
+    account.refresh_from_db()
+    assert (kills, account.look_failure) == (MOST_TRIES, "broke_off")
+    assert account.look_at
+    assert account.look_at > now() + timedelta(hours=23)
+    assert set_aside("look for events") == {str(account.pk)}

@@ -42,6 +42,10 @@ BOOKING: Final = (
     "book:move-times",
     "book:move",
     "book:cancel",
+    "book:classes",
+    "book:class",
+    "book:seat",
+    "book:give-back",
 )
 REFERENCE: Final = ("reference:workspace", "reference:agency")
 EVERY_PAGE: Final = (

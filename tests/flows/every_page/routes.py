@@ -210,12 +210,17 @@ SIGN_UP = {"sign-up:confirm", "sign-up:confirm-link", "sign-up:form", "sign-up:s
 BOOKING = {
     "book:calendar-file",
     "book:cancel",
+    "book:class",
+    "book:classes",
     "book:code",
     "book:deposit",
     "book:details",
+    "book:give-back",
     "book:manage",
     "book:move",
     "book:move-times",
+    "book:seat",
+    "book:seat-file",
     "book:services",
     "book:times",
 }

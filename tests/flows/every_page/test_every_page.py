@@ -33,7 +33,7 @@ from tests.flows.every_page.pages import BOOKING as BOOKING_PAGES
 from tests.flows.every_page.pages import SIGN_UP as SIGN_UP_PAGES
 from tests.flows.every_page.routes import ANONYMOUS, BOOKING, CONNECT, NOT_LOOKED_AT, PAY, SIGN_UP, address_of, names_in
 from tests.flows.every_page.sweep import Open, Sweep, sweeps
-from tests.workspaces.appointments.public.salons import Visitor, a_held_booking, a_salon
+from tests.workspaces.appointments.public.salons import Visitor, a_class, a_held_booking, a_salon, classes_page
 from workspaces.appointments.models import Appointment
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_installation")]
@@ -166,7 +166,7 @@ def test_pages_of_sign_up(sweep: Sweep, open_page: Open, a: ExtremeTenant, live_
 def test_pages_of_booking(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> None:
     page, visitor = open_page(None), Visitor()
     salon = a_salon(a.agency, name=ENDLESS, service_name=EMOJI, staff_name=RIGHT_TO_LEFT, introduction="W" * 2_000)
-    unknown, services, times, details, code, deposit, manage, move_times, move, cancel = BOOKING_PAGES
+    unknown, services, times, details, code, deposit, manage, move_times, move, cancel, *of_class = BOOKING_PAGES
     addresses = {unknown: "/book/nobody", services: salon.page, times: salon.times}
     found = sweep.visit(page, addresses)
     link = visitor.first_time(salon)
@@ -179,6 +179,11 @@ def test_pages_of_booking(sweep: Sweep, open_page: Open, a: ExtremeTenant) -> No
     found += sweep.step(page, deposit, lambda: page.goto(to_pay), lambda: examine(page))
     new = visitor.links(f"{booked}/times", "/move[?]")[-1]
     rest = {manage: booked, move_times: f"{booked}/times", move: new, cancel: f"{booked}/cancel"}
+    session = a_class(salon, seats=1, name=ENDLESS)
+    visitor.book_class(session)
+    seat = visitor.book_class(session, name=ENDLESS, email=EMAIL, waits="1")
+    pages_of_class = classes_page(session), visitor.class_link(session), seat, f"{seat}/give-back"
+    rest |= dict(zip(of_class, pages_of_class, strict=True))
     require_none(found + sweep.visit(page, rest))
 
 

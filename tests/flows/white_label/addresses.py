@@ -23,7 +23,7 @@ from tests.packs.console import test_access as packs
 from tests.page_walk import ids_of_pages
 from tests.tenants import Tenant
 from tests.webhooks.console import test_access as webhooks
-from tests.workspaces.appointments.public.salons import Visitor, a_salon
+from tests.workspaces.appointments.public.salons import Visitor, a_class, a_salon, classes_page
 from tests.workspaces.automations.console import test_access as ai_accounts
 from tests.workspaces.subaccounts.dashboard import pages as dashboard
 from workspaces.appointments.models import VisitorBooking
@@ -163,8 +163,12 @@ def of_booking(tenant: Tenant) -> dict[str, str]:
         "deposit": [salon.slug, booking],
         "times": [salon.slug, salon.service.uuid],
     }
-    names = names_in("book") - {"details"}
+    names = names_in("book") - {"details", "classes", "class", "seat", "seat-file", "give-back"}
     pages = {name: reverse(f"book:{name}", args=[token] if name in by_link else ids[name]) for name in names}
+    session = a_class(salon)
+    seat = visitor.book_class(session)
+    pages |= {"classes": classes_page(session), "class": visitor.class_link(session)}
+    pages |= {"seat": seat, "seat-file": f"{seat}/class.ics", "give-back": f"{seat}/give-back"}
     return pages | {"details": visitor.first_time(salon)}
 
 

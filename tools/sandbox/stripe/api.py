@@ -19,7 +19,12 @@ from tools.sandbox.stripe.state import (
 
 Params = dict[str, Any]
 Call = Callable[[StripeState, Account, Params], Object]
+# What Stripe takes and keeps of lists of events.
+MOST_KINDS: Final = 20
+LONGEST_PAGE: Final = 100
+KEPT_SECONDS: Final = 30 * 24 * 3600
 REDIRECTS: Final = ("success_url", "cancel_url")
+FOREIGN_CURRENCY: Final = "isk"
 
 
 def read_account(state: StripeState, account: Account, params: Params) -> Object:
@@ -49,10 +54,44 @@ def read_endpoint(state: StripeState, account: Account, params: Params) -> Objec
     return {name: value for name, value in found.items() if name != "secret"}
 
 
+def update_endpoint(state: StripeState, account: Account, params: Params) -> Object:
+    found = _find(account.endpoints, "webhook endpoint", params)
+    found.update({name: params[name] for name in ("url", "enabled_events") if params.get(name)})
+    if "disabled" in params:
+        found["status"] = "disabled" if params["disabled"] == "true" else "enabled"
+    return read_endpoint(state, account, params)
+
+
 def delete_endpoint(state: StripeState, account: Account, params: Params) -> Object:
     found = _find(account.endpoints, "webhook endpoint", params)
     del account.endpoints[found["id"]]
     return {"id": found["id"], "object": "webhook_endpoint", "deleted": True}
+
+
+# Events -------------------------------------------------------------------------------------------
+
+
+def list_events(state: StripeState, account: Account, params: Params) -> Object:
+    """List events of the last thirty days, the newest first."""
+    kinds, since = params.get("types") or [], int(time.time()) - KEPT_SECONDS
+    if len(kinds) > MOST_KINDS:
+        raise invalid("Too many types.", "types")
+    rows = [one for one in account.events.values() if one["created"] >= since]
+    return _list("events", [one for one in rows if not kinds or one["type"] in kinds], params)
+
+
+def _list(name: str, rows: list[Object], params: Params) -> Object:
+    """Give a page of a list, the newest row first. `rows` are in the order of time."""
+    length, since = int(params.get("limit", 10)), int((params.get("created") or {}).get("gte", 0))
+    if not 1 <= length <= LONGEST_PAGE:
+        raise invalid("The limit is not between 1 and 100.", "limit")
+    found = [one for one in reversed(rows) if one["created"] >= since]
+    ids, after = [one["id"] for one in found], params.get("starting_after")
+    if after and after not in ids:
+        raise invalid(f"No such object: '{after}'", "starting_after", "resource_missing")
+    begin = ids.index(after) + 1 if after else 0
+    more = begin + length < len(found)
+    return {"object": "list", "data": found[begin : begin + length], "has_more": more, "url": f"/v1/{name}"}
 
 
 # Checkout sessions --------------------------------------------------------------------------------
@@ -87,6 +126,7 @@ def create_session(state: StripeState, account: Account, params: Params) -> Obje
         "livemode": account.live,
         "_title": items[0]["price_data"]["product_data"]["name"],
         "_intent": (params.get("payment_intent_data") or {}).get("metadata") or {},
+        "_adaptive": (params.get("adaptive_pricing") or {}).get("enabled") != "false",
     }
     account.sessions[key] = made
     return shown(made)
@@ -122,7 +162,10 @@ def expire_session(state: StripeState, account: Account, params: Params) -> Obje
 
 
 def pay(state: StripeState, account: Account, session: Object, how: str) -> None:
-    """Pay as a person on the page: `pay`, `delay` for a bank debit that is on its way, or `decline`."""
+    """Pay as a person on the page: `pay`, `delay` for a bank debit that is on its way, or `decline`.
+
+    The person is abroad and pays in the currency of that country, unless the session refuses adaptive pricing.
+    """
     if session["status"] != "open":
         raise invalid("This Checkout Session is not open.")
     if how == "decline":
@@ -132,7 +175,7 @@ def pay(state: StripeState, account: Account, session: Object, how: str) -> None
         "object": "payment_intent",
         "amount": session["amount_total"],
         "amount_received": 0,
-        "currency": session["currency"],
+        "currency": FOREIGN_CURRENCY if session["_adaptive"] else session["currency"],
         "status": "processing",
         "metadata": session["_intent"],
         "latest_charge": None,
@@ -209,8 +252,9 @@ def read_refund(state: StripeState, account: Account, params: Params) -> Object:
 
 
 def list_refunds(state: StripeState, account: Account, params: Params) -> Object:
-    rows = [one for one in account.refunds.values() if one["payment_intent"] == params.get("payment_intent")]
-    return {"object": "list", "data": rows[: int(params.get("limit", 10))], "has_more": False, "url": "/v1/refunds"}
+    intent = params.get("payment_intent")
+    rows = [one for one in account.refunds.values() if intent in {None, one["payment_intent"]}]
+    return _list("refunds", rows, params)
 
 
 def open_dispute(state: StripeState, account: Account, intent: str, amount: int | None) -> Object:
@@ -247,6 +291,10 @@ def read_dispute(state: StripeState, account: Account, params: Params) -> Object
     return _find(account.disputes, "dispute", params)
 
 
+def list_disputes(state: StripeState, account: Account, params: Params) -> Object:
+    return _list("disputes", list(account.disputes.values()), params)
+
+
 def _find(rows: dict[str, Object], what: str, params: Params) -> Object:
     key = str(params.get("id", ""))
     if key not in rows:
@@ -262,6 +310,7 @@ CALLS: Final[tuple[tuple[str, str, str, Call], ...]] = (
     ("GET", "account", "account", read_account),
     ("POST", "webhook_endpoints", "create_endpoint", create_endpoint),
     ("GET", f"webhook_endpoints/{ID}", "read_endpoint", read_endpoint),
+    ("POST", f"webhook_endpoints/{ID}", "update_endpoint", update_endpoint),
     ("DELETE", f"webhook_endpoints/{ID}", "delete_endpoint", delete_endpoint),
     ("POST", "checkout/sessions", "create_session", create_session),
     ("GET", f"checkout/sessions/{ID}", "read_session", read_session),
@@ -270,7 +319,9 @@ CALLS: Final[tuple[tuple[str, str, str, Call], ...]] = (
     ("POST", "refunds", "create_refund", create_refund),
     ("GET", "refunds", "list_refunds", list_refunds),
     ("GET", f"refunds/{ID}", "read_refund", read_refund),
+    ("GET", "disputes", "list_disputes", list_disputes),
     ("GET", f"disputes/{ID}", "read_dispute", read_dispute),
+    ("GET", "events", "list_events", list_events),
 )
 
 

@@ -25,7 +25,7 @@ def _reset(state: StripeState, options: Object) -> Any:
 def _forget_objects(state: StripeState, options: Object) -> Any:
     """Forget what was paid. Accounts keep their keys and webhook endpoints."""
     for account in state.accounts.values():
-        for objects in (account.sessions, account.intents, account.refunds, account.disputes):
+        for objects in (account.sessions, account.intents, account.refunds, account.disputes, account.events):
             objects.clear()
     return {}
 
@@ -99,6 +99,33 @@ def _close_dispute(state: StripeState, options: Object) -> Any:
     return account.disputes[options["dispute"]]
 
 
+def _endpoint(state: StripeState, options: Object) -> Any:
+    """Delete a webhook endpoint, or change some of it, as a person does in Stripe's dashboard."""
+    account = _account_with(state, "endpoints", options["endpoint"])
+    found = account.endpoints[options["endpoint"]]
+    if options.get("deleted"):
+        del account.endpoints[found["id"]]
+    found.update({name: options[name] for name in ("status", "url", "enabled_events") if name in options})
+    return found
+
+
+def _forget_events(state: StripeState, options: Object) -> Any:
+    """Forget all events, as Stripe does after thirty days."""
+    for account in state.accounts.values():
+        account.events.clear()
+    return {}
+
+
+def _flood(state: StripeState, options: Object) -> Any:
+    """Make many events about refunds that no longer exist, as if they had happened some seconds ago."""
+    account = state.account_of(options["key"])
+    for number in range(options["number"]):
+        state.record(
+            account, "refund.created", {"id": f"re_gone{number}", "object": "refund"}, ago=options.get("ago", 0)
+        )
+    return {}
+
+
 def _ledger(state: StripeState, options: Object) -> Any:
     """Tell all calls, and every object of every account."""
     kinds = ("endpoints", "sessions", "intents", "refunds", "disputes")
@@ -135,5 +162,8 @@ HANDLERS: Final[dict[str, Callable[[StripeState, Object], Any]]] = {
     "change_refund": _change_refund,
     "dispute": _dispute,
     "close_dispute": _close_dispute,
+    "endpoint": _endpoint,
+    "flood": _flood,
+    "forget_events": _forget_events,
     "ledger": _ledger,
 }

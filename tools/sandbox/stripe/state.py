@@ -36,12 +36,16 @@ def invalid(message: str, param: str = "", code: str = "parameter_invalid") -> R
 
 @dataclass
 class Fault:
-    """A fault of the next `times` calls of a kind; None means all. `after` lets the call happen first."""
+    """A fault of the next `times` calls of a kind; None means all. `after` lets the call happen first.
+
+    The first `skip` calls of the kind have no fault.
+    """
 
     call: str
     kind: str
     times: int | None = 1
     after: bool = False
+    skip: int = 0
 
 
 @dataclass
@@ -56,6 +60,7 @@ class Account:
     intents: dict[str, Object] = field(default_factory=dict)
     refunds: dict[str, Object] = field(default_factory=dict)
     disputes: dict[str, Object] = field(default_factory=dict)
+    events: dict[str, Object] = field(default_factory=dict)
     answers: dict[str, tuple[object, int, Object]] = field(default_factory=dict)
 
 
@@ -96,23 +101,28 @@ class StripeState:
     def fault_at(self, call: str) -> Fault | None:
         """Return the fault of this call, and count it."""
         for fault in self.faults:
-            if fault.call in {call, "*"} and fault.times != 0:
+            if fault.call not in {call, "*"} or fault.times == 0:
+                continue
+            if fault.skip:
+                fault.skip -= 1
+            else:
                 fault.times = None if fault.times is None else fault.times - 1
                 return fault
         return None
 
-    def record(self, account: Account, kind: str, subject: Object) -> None:
-        """Make the event of a change, for each endpoint of the account that wants it."""
-        body = {
+    def record(self, account: Account, kind: str, subject: Object, *, ago: int = 0) -> None:
+        """Make the event of a change. It is listed, and goes to each endpoint of the account that wants it."""
+        body: Object = {
             "id": new_id("evt"),
             "object": "event",
             "type": kind,
-            "created": int(time.time()),
+            "created": int(time.time()) - ago,
             "livemode": account.live,
             "data": {"object": dict(subject)},
         }
+        account.events[body["id"]] = body
         for endpoint in account.endpoints.values():
-            if kind in endpoint["enabled_events"]:
+            if kind in endpoint["enabled_events"] and endpoint["status"] == "enabled":
                 self.sender.add(endpoint["url"], endpoint["secret"], body)
 
 

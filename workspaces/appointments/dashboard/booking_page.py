@@ -23,7 +23,7 @@ from workspaces.appointments.services.booking_pages import (
     change_booking_page,
     free_slug,
 )
-from workspaces.appointments.services.visitors import bookable_services
+from workspaces.appointments.services.visitors import offered_services
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 PAGE: Final = "app:booking-page"
@@ -62,8 +62,15 @@ class BookingPageForm(forms.Form):
         help_text=gettext_lazy("Visitors read this above your services."),
     )
 
+    offers_classes = forms.BooleanField(
+        label=gettext_lazy("Visitors can book seats in classes"),
+        required=False,
+        help_text=gettext_lazy("The page lists the classes that have not begun, with their free seats."),
+    )
+
     def __init__(self, data: Any = None, *, page: BookingPage, base: str) -> None:
-        held = {name: getattr(page, name) for name in ("enabled", "slug", "introduction", "cancel_notice_minutes")}
+        names = ("enabled", "slug", "introduction", "offers_classes", "cancel_notice_minutes")
+        held = {name: getattr(page, name) for name in names}
         super().__init__(data, initial=held)
         self.fields["slug"].help_text = _("It stands at the end of the link: %(address)s") % {
             "address": f"{base}/book/…"
@@ -73,6 +80,7 @@ class BookingPageForm(forms.Form):
             label=_("Visitors may move or cancel an appointment"),
             choices=[(minutes, notice_in_words(minutes)) for minutes in choices],
             coerce=int,
+            help_text=_("Seats in classes can be given back until then, too."),
         )
 
 
@@ -100,6 +108,7 @@ class BookingPageSettings(DashboardForm[BookingPageForm]):
             enabled=given["enabled"],
             slug=given["slug"],
             introduction=given["introduction"],
+            offers_classes=given["offers_classes"],
             cancel_notice_minutes=given["cancel_notice_minutes"],
         )
         return self.done(_("The booking page is on.") if page.enabled else _("The booking page is off."), PAGE)
@@ -114,7 +123,7 @@ class BookingPageSettings(DashboardForm[BookingPageForm]):
             "address": address,
             "picture": segno.make_qr(address, error="m").svg_data_uri(scale=5, dark="#000", light="#fff"),
             "button": f'<a href="{escape(address)}">{escape(label)}</a>',
-            "has_services": bookable_services(self.workspace).exists(),
+            "has_services": offered_services(page, now=timezone.now()).exists(),
         }
 
 

@@ -1,12 +1,13 @@
 """The tables of appointments."""
 
 from workspaces.appointments.models.appointments import Appointment, Hold, Occupancy
-from workspaces.appointments.models.booking_pages import BookingPage, VisitorBooking
+from workspaces.appointments.models.booking_pages import BookingPage, ClassBooking, VisitorBooking
 from workspaces.appointments.models.hours import ExternalBusy, ExternalCalendar, HoursException, TimeOff, WorkingHours
 
 __all__ = [
     "Appointment",
     "BookingPage",
+    "ClassBooking",
     "ExternalBusy",
     "ExternalCalendar",
     "Hold",

@@ -114,14 +114,15 @@ class Appointment(models.Model):
 class Hold(models.Model):
     """A time that is kept for a visitor until `expires_at`, while they pay the deposit. Then it becomes an appointment.
 
-    `appointment` is the appointment that it became. `invoice` is the uuid of the deposit's invoice in `finance`.
+    `contact` is empty once the contact was removed. `appointment` is the appointment that it became. `invoice` is the
+    uuid of the deposit's invoice in `finance`.
     `check_at` is when to look whether it was paid, empty once that is settled. `refunded_at` is when it was paid back,
-    because the time was no longer free.
+    because the time was no longer free or the contact no longer there.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="holds", db_index=False)
-    contact = models.ForeignKey(Contact, on_delete=models.CASCADE, related_name="holds")
+    contact = models.ForeignKey(Contact, null=True, blank=True, on_delete=models.SET_NULL, related_name="holds")
     service = models.ForeignKey(Service, on_delete=models.PROTECT, related_name="holds")
     staff = models.ForeignKey(Staff, on_delete=models.PROTECT, related_name="holds")
     starts_at = models.DateTimeField()

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django import forms
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
@@ -15,7 +16,7 @@ from config.api.requests import parse_uuid
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.public.base import WorkspacePage, query
 from workspaces.appointments.public.weeks import Choices, week_of
-from workspaces.appointments.services.visitors import bookable_services, kept_booking
+from workspaces.appointments.services.visitors import bookable_services, kept_booking, offered_services
 from workspaces.catalogue.models import Service, Staff
 from workspaces.subaccounts.pages.business import ZoneSelect, timezone_choices
 
@@ -29,7 +30,7 @@ class Services(WorkspacePage):
     http_method_names = ["get", "head"]
 
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
-        pages = Paginator(bookable_services(self.workspace), SERVICES_ON_A_PAGE)
+        pages = Paginator(offered_services(self.booking_page, now=self.now), SERVICES_ON_A_PAGE)
         shown = pages.get_page(request.GET.get("page", "")[:6])
         return self.page("appointments/public/services.html", services=shown, carried=query(zone=self.chosen_zone))
 
@@ -51,18 +52,41 @@ class ChooseForm(forms.Form):
         )
 
 
-class ServicePage(WorkspacePage):
-    """A page about one service that can be booked, and perhaps one person. Unknown ids are 404."""
+class OfferPage(WorkspacePage):
+    """A page about one service that is offered. Unknown ids are 404."""
 
     service: Service
+
+    def offers(self) -> "QuerySet[Service]":
+        """Return the services that a page of this kind can be about."""
+        raise NotImplementedError
 
     def find(self, **ids: Any) -> None:
         super().find(**ids)
         uuid: UUID | None = ids["service"]
-        found = bookable_services(self.workspace).filter(uuid=uuid).first() if uuid else None
+        found = self.offers().filter(uuid=uuid).first() if uuid else None
         if found is None:
             raise Http404
         self.service = found
+
+    @cached_property
+    def kept(self) -> VisitorBooking | None:
+        """What this visitor has typed before, if the address names it."""
+        return kept_booking(self.workspace, parse_uuid(self.request.GET.get("kept", "")))
+
+    def carried(self, **more: object) -> str:
+        """Return the query that carries the choices from page to page."""
+        return query(zone=self.zone, kept=self.kept.uuid if self.kept else "", **more)
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+        return super().page(template, status=status, service=self.service, carried=self.carried(), **context)
+
+
+class ServicePage(OfferPage):
+    """A page about one service that can be booked, and perhaps one person."""
+
+    def offers(self) -> "QuerySet[Service]":
+        return bookable_services(self.workspace)
 
     @cached_property
     def staff_members(self) -> list[Staff]:
@@ -75,23 +99,15 @@ class ServicePage(WorkspacePage):
         wanted = parse_uuid(self.request.GET.get("staff", ""))
         return next((one for one in self.staff_members if one.uuid == wanted), None)
 
-    @cached_property
-    def kept(self) -> VisitorBooking | None:
-        """What this visitor has typed before, if the address names it."""
-        return kept_booking(self.workspace, parse_uuid(self.request.GET.get("kept", "")))
-
     @property
     def choices(self) -> Choices:
         return Choices(self.workspace, self.service, self.staff, self.zone, self.now)
 
     def carried(self, **more: object) -> str:
-        """Return the query that carries the choices from page to page."""
-        staff = self.staff.uuid if self.staff else ""
-        return query(staff=staff, zone=self.zone, kept=self.kept.uuid if self.kept else "", **more)
+        return super().carried(staff=self.staff.uuid if self.staff else "", **more)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        facts = {"service": self.service, "staff": self.staff, "carried": self.carried()}
-        return super().page(template, status=status, **facts, **context)
+        return super().page(template, status=status, staff=self.staff, **context)
 
 
 class Times(ServicePage):

@@ -54,15 +54,14 @@ class Deposit(WorkspacePage):
 
     booking: VisitorBooking
     hold: Hold
-    invoice: Invoice
+    invoice: Invoice | None
 
     def find(self, **ids: Any) -> None:
         super().find(**ids)
         booking = kept_booking(self.workspace, ids["booking"])
-        invoice = invoice_of(booking.hold) if booking and booking.hold else None
-        if booking is None or booking.hold is None or invoice is None:
+        if booking is None or booking.hold is None:
             raise Http404
-        self.booking, self.hold, self.invoice = booking, booking.hold, invoice
+        self.booking, self.hold, self.invoice = booking, booking.hold, invoice_of(booking.hold)
         self.zone = booking.timezone
 
     def get(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
@@ -71,7 +70,7 @@ class Deposit(WorkspacePage):
         return self._show()
 
     def post(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
-        if self.state != "open":
+        if self.invoice is None or self.state != "open":
             return self._show(status=409)
         try:
             return pay_deposit(self, self.booking, self.invoice)
@@ -84,9 +83,11 @@ class Deposit(WorkspacePage):
         """What the page is about: `refunded`, `paid`, `waiting` for the provider's word, `open` or `ended`."""
         if self.hold.refunded_at is not None:
             return "refunded"
+        if self.invoice is None:  # nobody has paid it in time
+            return "ended"
         if self.invoice.status == Invoice.Status.PAID:
             return "paid"
-        if self.invoice.status != Invoice.Status.OPEN:
+        if not self.invoice.takes_checkouts:
             return "ended"
         if self.request.GET.get("paid"):
             return "waiting"
@@ -103,8 +104,8 @@ class Deposit(WorkspacePage):
             booking=self.booking,
             hold=self.hold,
             when=time_in_words(self.hold.starts_at, self.hold.ends_at, self.zone),
-            amount=format_money(max(0, self.invoice.balance), self.invoice.currency),
-            invoice_url=self.invoice.pay_url,
+            amount=format_money(max(0, self.invoice.balance), self.invoice.currency) if self.invoice else "",
+            invoice_url=self.invoice.pay_url if self.invoice else None,
         )
         if state in ("paid", "waiting"):
             response.headers["Refresh"] = str(LOOKS_AGAIN_SECONDS)

@@ -1,4 +1,4 @@
-"""The last pages of a booking: what the visitor types, and the code that shows whose the e-mail address is."""
+"""The page of a booking on which the visitor types who books."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -9,43 +9,28 @@ from django.core import signing
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.branding import in_page_language
 from agency.pages.forms import EmailField, LineField, MultilineField, NameField
-from config.errors import DomainError
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
-from workspaces.appointments.public.base import MESSAGE, WorkspacePage, instant_as_text, instant_in, query
-from workspaces.appointments.public.choosing import ServicePage
-from workspaces.appointments.public.deposits import address_of_deposit, pay_deposit
+from workspaces.appointments.public.base import instant_in
+from workspaces.appointments.public.choosing import OfferPage, ServicePage
+from workspaces.appointments.public.codes import book_or_explain, times_address
 from workspaces.appointments.services.availability import FreeTime
-from workspaces.appointments.services.booking import TimeTaken
-from workspaces.appointments.services.deposits import hold_visit, invoice_of, needs_deposit
-from workspaces.appointments.services.mails import CODE_DIGITS, time_in_words
-from workspaces.appointments.services.visitors import (
-    CodeEnded,
-    TooManyCodes,
-    Wish,
-    WrongCode,
-    ask_for_booking,
-    book_visit,
-    change_wish,
-    check_code,
-    is_verified,
-    kept_booking,
-)
+from workspaces.appointments.services.deposits import needs_deposit
+from workspaces.appointments.services.mails import time_in_words
+from workspaces.appointments.services.visitors import TooManyCodes, Wish, ask_for_booking, change_wish, is_verified
 from workspaces.contacts.services.fields import read_phone
-from workspaces.finance.services.accounts import PaymentsUnavailable
-from workspaces.finance.services.checkouts import CheckoutBeingPaid, NothingToPay
 from workspaces.subaccounts.pages.business import validate_plain_name
 
 SALT: Final = "appointments.public.form_time"
 # Programs send a form at once. A visitor reads it first, and does not leave it open for a day.
 SHORTEST: Final = timedelta(seconds=1)
 LONGEST: Final = timedelta(hours=12)
+TYPED: Final = ("name", "email", "phone", "note")
 
 
 def signed_form_time(moment: datetime) -> str:
@@ -81,9 +66,11 @@ class DetailsForm(forms.Form):
     website = forms.CharField(required=False, max_length=200)
     opened = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any = None, *, now: datetime, initial: dict[str, Any]) -> None:
+    def __init__(self, data: Any = None, *, now: datetime, initial: dict[str, Any], with_note: bool = True) -> None:
         self._now = now
         super().__init__(data, initial=initial)
+        if not with_note:
+            del self.fields["note"]
 
     def clean_name(self) -> str:
         return validate_plain_name(self.cleaned_data["name"])
@@ -103,11 +90,27 @@ class DetailsForm(forms.Form):
 
     @property
     def shown(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("name", "email", "phone", "note")]
+        return [self[name] for name in TYPED if name in self.fields]
 
     @property
     def form_time(self) -> str:
         return signed_form_time(self._now)
+
+
+def keep_wish(page: OfferPage, wish: Wish) -> VisitorBooking:
+    """Change what was kept, if it is verified; else keep it anew, and send a code. Raises `TooManyCodes`."""
+    changed = change_wish(booking=page.kept, wish=wish, now=page.now) if page.kept else None
+    return changed or ask_for_booking(workspace=page.workspace, slug=page.booking_page.slug, wish=wish, now=page.now)
+
+
+def typed_before(kept: VisitorBooking | None) -> dict[str, Any]:
+    return {name: getattr(kept, name) for name in TYPED} if kept else {}
+
+
+def at_business(page: OfferPage, starts_at: datetime, ends_at: datetime) -> str:
+    """Return a time by the business's clock, if the visitor has chosen another one."""
+    zone = page.workspace.timezone
+    return "" if zone == page.zone else time_in_words(starts_at, ends_at, zone)
 
 
 class Details(ServicePage):
@@ -126,7 +129,7 @@ class Details(ServicePage):
         free = self.choices.at(self.starts_at)
         if free is None:
             return redirect(self._times(self.kept))
-        return self._show(free, DetailsForm(now=self.now, initial=self._typed_before()))
+        return self._show(free, DetailsForm(now=self.now, initial=typed_before(self.kept)))
 
     def post(self, request: HttpRequest, slug: str, service: UUID | None) -> HttpResponse:
         form = DetailsForm(request.POST, now=self.now, initial={})
@@ -135,7 +138,7 @@ class Details(ServicePage):
             return self._show(free or self._length_of_service(), form, status=422)
         wish = self._wish(form.cleaned_data)
         try:
-            booking = self._keep(wish)
+            booking = keep_wish(self, wish)
         except TooManyCodes as refusal:
             form.add_error(None, in_page_language(refusal.message))
             return self._show(free or self._length_of_service(), form, status=429)
@@ -144,13 +147,6 @@ class Details(ServicePage):
         if is_verified(booking, now=self.now):
             return book_or_explain(self, booking)
         return redirect("book:code", slug, booking.uuid)
-
-    def _keep(self, wish: Wish) -> VisitorBooking:
-        """Change what was kept, if it is verified; else keep it anew, and send a code."""
-        changed = change_wish(booking=self.kept, wish=wish, now=self.now) if self.kept else None
-        return changed or ask_for_booking(
-            workspace=self.workspace, slug=self.booking_page.slug, wish=wish, now=self.now
-        )
 
     def _wish(self, given: dict[str, Any]) -> Wish:
         return Wish(
@@ -165,11 +161,6 @@ class Details(ServicePage):
             note=given["note"],
         )
 
-    def _typed_before(self) -> dict[str, Any]:
-        if self.kept is None:
-            return {}
-        return {name: getattr(self.kept, name) for name in ("name", "email", "phone", "note")}
-
     def _length_of_service(self) -> FreeTime:
         length = timedelta(minutes=self.service.duration_minutes or 0)
         return FreeTime(self.starts_at, self.starts_at + length, ())
@@ -183,112 +174,6 @@ class Details(ServicePage):
             status=status,
             form=form,
             when=time_in_words(free.starts_at, free.ends_at, self.zone),
-            business_when=self._at_business(free),
+            business_when=at_business(self, free.starts_at, free.ends_at),
             deposit=self.service.deposit if needs_deposit(self.service, self.workspace) else None,
-            instant=instant_as_text(self.starts_at),
-        )
-
-    def _at_business(self, free: FreeTime) -> str:
-        """Return the time by the business's clock, if the visitor has chosen another one."""
-        zone = self.workspace.timezone
-        return "" if zone == self.zone else time_in_words(free.starts_at, free.ends_at, zone)
-
-
-def times_address(page: WorkspacePage, kept: VisitorBooking | None, *, staff: object, day: datetime) -> str:
-    """Return where a visitor chooses another time, on a day and the days after it. What was typed is kept."""
-    service = kept.service.uuid if kept else page.kwargs["service"]
-    day_there = page.local(day).date().isoformat()
-    asked = query(staff=staff, zone=page.zone, week=day_there, taken="1", kept=kept.uuid if kept else "")
-    return f"{reverse('book:times', args=[page.kwargs['slug'], service])}?{asked}"
-
-
-def book_or_explain(page: WorkspacePage, booking: VisitorBooking) -> HttpResponse:
-    """Book for a verified visitor, or hold the time and lead to the payment of the deposit.
-
-    A taken time leads back to the times, and another refusal is said on the page.
-    """
-    try:
-        if booking.hold is not None or needs_deposit(booking.service, page.workspace):
-            return _hold_and_pay(page, booking)
-        appointment = book_visit(booking=booking, now=page.now, by=page.by)
-    except TimeTaken:
-        staff = booking.staff.uuid if booking.staff else ""
-        return redirect(times_address(page, booking, staff=staff, day=booking.starts_at))
-    except DomainError as refusal:
-        message = in_page_language(refusal.message)
-        return page.page(MESSAGE, status=409, heading=_("Not booked"), message=message, is_refusal=True)
-    return redirect(f"{reverse('book:manage', args=[appointment.token])}?booked=1")
-
-
-def _hold_and_pay(page: WorkspacePage, booking: VisitorBooking) -> HttpResponse:
-    """Hold the time, and send the visitor to the payment. If that is away, the deposit's page offers it again."""
-    held = hold_visit(booking=booking, now=page.now, by=page.by)
-    invoice = invoice_of(held.hold) if held.hold else None
-    try:
-        if invoice is not None:
-            return pay_deposit(page, held, invoice)
-    except (PaymentsUnavailable, NothingToPay, CheckoutBeingPaid):
-        pass
-    return redirect(address_of_deposit(page, held))
-
-
-class CodeForm(forms.Form):
-    code = LineField(
-        label=gettext_lazy("Code"),
-        max_length=20,
-        widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-    )
-
-    def clean_code(self) -> str:
-        code = "".join(self.cleaned_data["code"].split())
-        if len(code) != CODE_DIGITS or not code.isascii() or not code.isdigit():
-            raise ValidationError(_("The code has six digits."))
-        return code
-
-
-class Code(WorkspacePage):
-    """Asks for the code from the e-mail. The right one books the time."""
-
-    booking: VisitorBooking
-
-    def find(self, **ids: Any) -> None:
-        super().find(**ids)
-        found = kept_booking(self.workspace, ids["booking"])
-        if found is None:
-            raise Http404
-        self.booking = found
-        self.zone = found.timezone
-
-    def get(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
-        if self.booking.appointment is not None:
-            message = _("The link to your appointment is in your confirmation e-mail.")
-            return self.page(MESSAGE, status=410, heading=_("This is booked already"), message=message)
-        if self.booking.hold is not None:
-            return redirect(address_of_deposit(self, self.booking))
-        return self._show(CodeForm())
-
-    def post(self, request: HttpRequest, slug: str, booking: UUID | None) -> HttpResponse:
-        form = CodeForm(request.POST)
-        if not form.is_valid():
-            return self._show(form, status=422)
-        try:
-            check_code(booking=self.booking, code=form.cleaned_data["code"], now=self.now)
-        except (WrongCode, CodeEnded) as refusal:
-            form.add_error("code", in_page_language(refusal.message))
-            return self._show(form, status=422)
-        return book_or_explain(self, self.booking)
-
-    def _show(self, form: CodeForm, *, status: int = 200) -> HttpResponse:
-        booking = self.booking
-        ends_at = booking.starts_at + timedelta(minutes=booking.service.duration_minutes or 0)
-        staff = booking.staff.uuid if booking.staff else ""
-        carried = query(staff=staff, zone=booking.timezone, kept=booking.uuid, at=instant_as_text(booking.starts_at))
-        back = reverse("book:details", args=[self.booking_page.slug, booking.service.uuid])
-        return self.page(
-            "appointments/public/code.html",
-            status=status,
-            form=form,
-            booking=booking,
-            when=time_in_words(booking.starts_at, ends_at, booking.timezone),
-            back=f"{back}?{carried}",
         )

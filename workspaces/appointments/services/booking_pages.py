@@ -19,10 +19,10 @@ from workspaces.subaccounts.services.recording import lock_workspace
 
 PLAIN: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SHORTEST_SLUG: Final = 3
-# `/book/manage/…` is the address of the visitors' appointments.
-RESERVED: Final = frozenset({"manage"})
+# `/book/manage/…` and `/book/seat/…` are the addresses of the visitors' appointments and seats.
+RESERVED: Final = frozenset({"manage", "seat"})
 MOST_SUFFIXES: Final = 50
-FIELDS: Final = ("slug", "enabled", "introduction", "cancel_notice_minutes")
+FIELDS: Final = ("slug", "enabled", "introduction", "cancel_notice_minutes", "offers_classes")
 
 
 class BookingPageChanges(TypedDict, total=False):
@@ -32,6 +32,7 @@ class BookingPageChanges(TypedDict, total=False):
     enabled: bool
     introduction: str
     cancel_notice_minutes: int
+    offers_classes: bool
 
 
 class BookingPageNotFound(NotFound):

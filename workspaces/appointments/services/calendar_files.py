@@ -1,4 +1,4 @@
-"""Calendar files (ICS) of appointments, which calendars of visitors read."""
+"""Calendar files (ICS) of appointments and of seats in classes, which calendars of visitors read."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from workspaces.appointments.models import Appointment
+from workspaces.appointments.models import Appointment, ClassBooking
 
 Method = Literal["PUBLISH", "REQUEST", "CANCEL"]
 PRODUCT: Final = "-//Appointments//EN"
@@ -22,7 +22,7 @@ def load_icalendar() -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarEvent:
-    """An appointment as a calendar shows it. `attendee` is the visitor's e-mail address, empty if there is none."""
+    """An appointment or a seat as a calendar shows it. `attendee` is the visitor's e-mail address, or empty."""
 
     uuid: UUID
     sequence: int
@@ -52,9 +52,26 @@ class CalendarEvent:
             changed_at=appointment.updated_at,
         )
 
+    @classmethod
+    def of_seat(cls, booking: ClassBooking, *, address: str) -> Self:
+        """Return the event of a seat in a class; `address` is the visitor's page about it."""
+        session = booking.session
+        return cls(
+            uuid=booking.uuid,
+            sequence=booking.calendar_sequence,
+            starts_at=session.starts_at,
+            ends_at=session.ends_at,
+            title=session.service.name,
+            location=session.workspace.address,
+            business=session.workspace.name,
+            address=address,
+            attendee=(booking.contact.email or "") if booking.contact else "",
+            changed_at=booking.updated_at,
+        )
+
 
 def calendar_file(event: CalendarEvent, method: Method) -> bytes:
-    """Write the file of one appointment.
+    """Write the file of one appointment or seat.
 
     Its UID never changes, and a higher `sequence` replaces what a calendar has. Times are in UTC.
     """

@@ -1,7 +1,7 @@
 """Deposits of visitors: the time is held while they pay, and becomes an appointment when the invoice is paid.
 
-A payment only makes the hold due, because it is recorded under the invoice's lock. A task then books the time, or pays
-the money back if somebody else has the time by then.
+The invoice is a draft until then. A payment only makes the hold due, because it is recorded under the invoice's lock.
+A task then books the time, or pays the money back if somebody else has the time by then, or the contact was removed.
 """
 
 from contextlib import suppress
@@ -32,18 +32,21 @@ from workspaces.appointments.services.visitors import (
     record_visit,
 )
 from workspaces.catalogue.models import Service
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services import ContactNotFound
 from workspaces.finance.models import Invoice, Payment
 from workspaces.finance.services.accounts import accepts_payments
+from workspaces.finance.services.checkouts import CheckoutBeingPaid, CheckoutStillOpen, end_checkouts
 from workspaces.finance.services.invoices import (
     InvoiceIsBeingPaid,
     InvoiceIsPaid,
+    InvoiceNotDraft,
     LineInput,
     NothingToCredit,
-    create_invoice,
     credit_invoice,
-    issue_invoice,
     void_invoice,
 )
+from workspaces.finance.services.prepayments import create_prepayment, discard_prepayment
 from workspaces.finance.services.received_payments import PaymentHandler
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.subaccounts.models import Workspace
@@ -64,9 +67,9 @@ def needs_deposit(service: Service, workspace: Workspace) -> bool:
 
 @transaction.atomic
 def hold_visit(*, booking: VisitorBooking, now: datetime, by: Actor) -> VisitorBooking:
-    """Hold the time that a verified visitor wants, and issue the invoice of the deposit. A second call changes nothing.
+    """Hold the time that a verified visitor wants, and draft the invoice of the deposit. A second call changes nothing.
 
-    Raises `TimeTaken`, `CodeEnded`, `TooManyAppointments` and `BookingRefused`.
+    Raises `TimeTaken`, `CodeEnded`, `TooManyBookings` and `BookingRefused`.
     """
     locked = lock_booking(booking)
     if locked.hold is not None or locked.appointment is not None:
@@ -85,7 +88,7 @@ def hold_visit(*, booking: VisitorBooking, now: datetime, by: Actor) -> VisitorB
         timezone=locked.timezone,
         note=note_of(locked, contact),
     )
-    hold.invoice = _issue_deposit(hold, now, by)
+    hold.invoice = _draft_deposit(hold, contact, now, by)
     hold.check_at = hold.expires_at + UNPAID_AFTER
     hold.save(update_fields=["invoice", "check_at"])
     locked.hold = hold
@@ -93,10 +96,10 @@ def hold_visit(*, booking: VisitorBooking, now: datetime, by: Actor) -> VisitorB
     return locked
 
 
-def _issue_deposit(hold: Hold, now: datetime, by: Actor) -> UUID:
+def _draft_deposit(hold: Hold, contact: Contact, now: datetime, by: Actor) -> UUID:
     try:
-        invoice = create_invoice(workspace=hold.workspace, contact=hold.contact, lines=[_line_of(hold)], now=now, by=by)
-        return issue_invoice(invoice=invoice, now=now, by=by).uuid
+        lines = [_line_of(hold)]
+        return create_prepayment(workspace=hold.workspace, contact=contact, lines=lines, now=now, by=by).uuid
     except InvalidInput as error:  # the business has set a price or a currency that cannot be invoiced
         raise BookingRefused from error
 
@@ -125,9 +128,9 @@ def deposit_invoice_of(appointment: Appointment) -> Invoice | None:
 
 
 def _make_due(payment: Payment, now: datetime) -> None:
-    """Have the task look at the hold that a payment is for, if the deposit is paid as a whole."""
+    """Have the task look at the hold that a payment is for, if the deposit is paid as a whole, however late."""
     if payment.invoice.status == Invoice.Status.PAID:
-        Hold.objects.filter(invoice=payment.invoice.uuid, check_at__isnull=False).update(check_at=now)
+        Hold.objects.filter(invoice=payment.invoice.uuid, appointment=None, refunded_at=None).update(check_at=now)
 
 
 PAYMENT_HANDLER: Final = PaymentHandler("deposits", _make_due)
@@ -160,12 +163,15 @@ def _settle(hold: Hold, now: datetime) -> None:
         _look_again(hold, None)
     elif invoice.status == Invoice.Status.PAID:
         _book_or_pay_back(hold, invoice, now)
-    else:
+    elif invoice.is_draft:
+        _discard(hold, invoice, now)
+    else:  # deposits were once issued before they were paid
         _void(hold, invoice, now)
 
 
 def _look_again(hold: Hold, moment: datetime | None) -> None:
-    Hold.objects.filter(pk=hold.pk).update(check_at=moment)
+    """Set the next look, unless a payment or a removal has made the hold due meanwhile."""
+    Hold.objects.filter(pk=hold.pk, check_at=hold.check_at).update(check_at=moment)
 
 
 def _book_or_pay_back(hold: Hold, invoice: Invoice, now: datetime) -> None:
@@ -175,6 +181,8 @@ def _book_or_pay_back(hold: Hold, invoice: Invoice, now: datetime) -> None:
             return _book(hold, now)
         except TimeTaken:
             continue
+        except ContactNotFound:
+            break
     return _pay_back(hold, invoice, now)
 
 
@@ -199,8 +207,29 @@ def _pay_back(hold: Hold, invoice: Invoice, now: datetime) -> None:
         if payment.left > 0:
             refund_payment(payment=payment, amount=payment.left, now=now, by=SYSTEM, reason=TimeTaken.message)
     booking = VisitorBooking.objects.filter(hold=hold).first()
-    queue_refund(hold, language=booking.language if booking else "")
+    queue_refund(hold, booking)
     Hold.objects.filter(pk=hold.pk).update(check_at=None, refunded_at=now)
+
+
+def _discard(hold: Hold, invoice: Invoice, now: datetime) -> None:
+    """Delete the draft of a deposit that nobody has paid in time. For a removed contact the payment page closes first.
+
+    A payment that comes in between makes the hold due again by itself.
+    """
+    try:
+        if hold.contact_id is None:
+            end_checkouts(invoice=invoice, now=now)
+        discard_prepayment(invoice=invoice, by=SYSTEM)
+    except CheckoutStillOpen:
+        return  # it is tried again soon
+    except (CheckoutBeingPaid, InvoiceIsBeingPaid):
+        _look_again(hold, now + STILL_PAID_AFTER)
+    except InvoiceNotDraft:
+        return  # it was paid
+    except InvoiceIsPaid:  # a part was paid, which is for people to sort out
+        _look_again(hold, None)
+    else:
+        _look_again(hold, None)
 
 
 def _void(hold: Hold, invoice: Invoice, now: datetime) -> None:

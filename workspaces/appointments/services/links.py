@@ -1,11 +1,11 @@
-"""The secret link on which a contact manages an appointment."""
+"""The secret links on which contacts manage their appointments and their seats in classes."""
 
 import secrets
 from hashlib import sha256
 from typing import Final
 
 from agency.services.hosts import base_url_of
-from workspaces.appointments.models import Appointment
+from workspaces.appointments.models import Appointment, ClassBooking
 
 TOKEN_BYTES: Final = 32
 LONGEST_TOKEN: Final = 64
@@ -32,3 +32,15 @@ def appointment_of_token(token: str) -> Appointment | None:
         return None
     rows = Appointment.objects.with_names().select_related("workspace")
     return rows.filter(token_digest=_digest(token)).first()
+
+
+def seat_url(booking: ClassBooking) -> str:
+    """Return the address of the page on the agency's host. Its holder may give the seat back."""
+    return f"{base_url_of(booking.session.workspace.agency_id)}/book/seat/{booking.token}"
+
+
+def class_booking_of_token(token: str) -> ClassBooking | None:
+    """Find the booking of a class that a link is about."""
+    if len(token) > LONGEST_TOKEN:
+        return None
+    return ClassBooking.objects.with_names().filter(token_digest=_digest(token)).first()

@@ -1,8 +1,8 @@
 """The e-mails to visitors about their bookings, with calendar files, and the codes that show whose an address is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -10,14 +10,15 @@ from django.utils.crypto import salted_hmac
 
 from agency.models import Mail
 from agency.services.mail.attachments import MailAttachment, MailAttachments
-from agency.services.mail.content import MailLink
-from agency.services.mail.queue import queue_to_address
+from agency.services.mail.content import ABOUT_CLASSES, MailLink
+from agency.services.mail.queue import queue_to_address, queue_to_addresses
 from config.formats import format_day_time, format_time
 from config.wall_clock import known_zone
-from workspaces.appointments.models import Appointment, BookingPage, Hold, VisitorBooking
+from workspaces.appointments.models import Appointment, BookingPage, ClassBooking, Hold, VisitorBooking
 from workspaces.appointments.services.booking import AppointmentHandler
 from workspaces.appointments.services.calendar_files import CalendarEvent, Method, calendar_file
-from workspaces.appointments.services.links import manage_url
+from workspaces.appointments.services.links import manage_url, seat_url
+from workspaces.classes.models import ClassSession
 
 CODE_DIGITS: Final = 6
 CHANGES: Final = {"rescheduled": Mail.Kind.APPOINTMENT_CHANGED, "cancelled": Mail.Kind.APPOINTMENT_CANCELLED}
@@ -25,6 +26,13 @@ METHODS: Final[Mapping[str, Method]] = {
     Mail.Kind.APPOINTMENT_BOOKED: "REQUEST",
     Mail.Kind.APPOINTMENT_CHANGED: "REQUEST",
     Mail.Kind.APPOINTMENT_CANCELLED: "CANCEL",
+}
+METHODS_OF_CLASSES: Final[Mapping[str, Method]] = {
+    Mail.Kind.SEAT_BOOKED: "REQUEST",
+    Mail.Kind.SEAT_MOVED_UP: "REQUEST",
+    Mail.Kind.SEAT_CANCELLED: "CANCEL",
+    Mail.Kind.CLASS_CHANGED: "REQUEST",
+    Mail.Kind.CLASS_CANCELLED: "CANCEL",
 }
 
 
@@ -75,10 +83,45 @@ def queue_about(appointment: Appointment, kind: Mail.Kind) -> Mail | None:
     return queue_to_address(kind=kind, recipient=contact.email, context=context, agency=appointment.workspace.agency)
 
 
-def queue_refund(hold: Hold, *, language: str) -> Mail | None:
-    """Queue the e-mail that says that a deposit is paid back; None without an e-mail address or a booking page."""
+def queue_about_class(
+    session: ClassSession, kind: Mail.Kind, bookings: Iterable[ClassBooking], *, in_calendar: bool = True
+) -> None:
+    """Queue an e-mail about a class as it is now to the contacts of these bookings who have an e-mail address.
+
+    With `in_calendar` it has a calendar file: they have a seat, or had one until now.
+    """
+    contexts = (
+        (booking.contact.email, _about_class(session, booking, in_calendar))
+        for booking in bookings
+        if booking.contact is not None and booking.contact.email
+    )
+    queue_to_addresses(kind=kind, contexts=contexts, agency=session.workspace.agency)
+
+
+def _about_class(session: ClassSession, booking: ClassBooking, in_calendar: bool) -> dict[str, Any]:
+    return {
+        "class_booking": str(booking.uuid),
+        "in_calendar": in_calendar,
+        "sequence": booking.calendar_sequence,
+        "starts_at": session.starts_at.isoformat(),
+        "ends_at": session.ends_at.isoformat(),
+        "changed_at": booking.updated_at.isoformat(),
+        "zone": booking.timezone,
+        "service": session.service.name,
+        "staff": session.staff.name if session.staff else "",
+        "business": session.workspace.name,
+        "language": booking.language,
+    }
+
+
+def queue_refund(hold: Hold, booking: VisitorBooking | None) -> Mail | None:
+    """Queue the e-mail that says that a deposit is paid back; None without an e-mail address or a booking page.
+
+    `booking` is what the visitor has typed, while it is kept.
+    """
+    recipient = booking.email if booking else hold.contact.email if hold.contact else None
     slug = BookingPage.objects.filter(workspace=hold.workspace_id).values_list("slug", flat=True).first()
-    if not hold.contact.email or slug is None:
+    if not recipient or slug is None:
         return None
     context = {
         "slug": slug,
@@ -87,10 +130,10 @@ def queue_refund(hold: Hold, *, language: str) -> Mail | None:
         "zone": hold.timezone,
         "service": hold.service.name,
         "business": hold.workspace.name,
-        "language": language,
+        "language": booking.language if booking else "",
     }
     return queue_to_address(
-        kind=Mail.Kind.DEPOSIT_REFUNDED, recipient=hold.contact.email, context=context, agency=hold.workspace.agency
+        kind=Mail.Kind.DEPOSIT_REFUNDED, recipient=recipient, context=context, agency=hold.workspace.agency
     )
 
 
@@ -101,6 +144,16 @@ def _tell_contact(appointment: Appointment, what: str, now: datetime) -> None:
 
 
 MAIL_HANDLER: Final = AppointmentHandler("mails", _tell_contact)
+
+
+class _Told(TypedDict):
+    """What an e-mail has told about a time, as a calendar's event needs it."""
+
+    sequence: int
+    starts_at: datetime
+    ends_at: datetime
+    business: str
+    changed_at: datetime
 
 
 def _words(mail: Mail) -> dict[str, Any]:
@@ -118,22 +171,56 @@ def _calendar_files(mail: Mail) -> list[MailAttachment]:
     told, appointment, method = mail.context, _appointment_of(mail), METHODS[mail.kind]
     event = CalendarEvent(
         uuid=appointment.uuid,
+        title=f"{told['service']} ({told['staff']})",
+        location=appointment.workspace.address,
+        address=manage_url(appointment),
+        attendee=mail.recipient,
+        **_as_told(mail),
+    )
+    return [MailAttachment("appointment.ics", calendar_file(event, method), _content_type(method))]
+
+
+def _as_told(mail: Mail) -> _Told:
+    told = mail.context
+    return _Told(
         sequence=told["sequence"],
         starts_at=datetime.fromisoformat(told["starts_at"]),
         ends_at=datetime.fromisoformat(told["ends_at"]),
-        title=f"{told['service']} ({told['staff']})",
-        location=appointment.workspace.address,
         business=told["business"],
-        address=manage_url(appointment),
-        attendee=mail.recipient,
         changed_at=datetime.fromisoformat(told["changed_at"]),
     )
-    content_type = f"text/calendar; method={method}; charset=utf-8"
-    return [MailAttachment("appointment.ics", calendar_file(event, method), content_type)]
+
+
+def _content_type(method: Method) -> str:
+    return f"text/calendar; method={method}; charset=utf-8"
+
+
+def _class_booking_of(mail: Mail) -> ClassBooking:
+    return ClassBooking.objects.with_names().get(uuid=mail.context["class_booking"])
+
+
+def _calendar_files_of_class(mail: Mail) -> list[MailAttachment]:
+    """Make the calendar file of what the e-mail says about a seat; none for somebody on the waiting list."""
+    if not mail.context["in_calendar"]:
+        return []
+    booking, method = _class_booking_of(mail), METHODS_OF_CLASSES[mail.kind]
+    event = CalendarEvent(
+        uuid=booking.uuid,
+        title=mail.context["service"],
+        location=booking.session.workspace.address,
+        address=seat_url(booking),
+        attendee=mail.recipient,
+        **_as_told(mail),
+    )
+    return [MailAttachment("class.ics", calendar_file(event, method), _content_type(method))]
 
 
 def _manage_path(mail: Mail) -> str:
     return f"/book/manage/{_appointment_of(mail).token}"
+
+
+def _seat_path(mail: Mail) -> str:
+    return f"/book/seat/{_class_booking_of(mail).token}"
 
 
 def _code_path(mail: Mail) -> str:
@@ -152,5 +239,9 @@ LINKS: Final = (
     MailLink(Mail.Kind.BOOKING_CODE, _code_path, make_context=_code),
     *(MailLink(kind, _manage_path, make_context=_words) for kind in METHODS),
     MailLink(Mail.Kind.DEPOSIT_REFUNDED, _page_path, make_context=_words),
+    *(MailLink(kind, _seat_path, make_context=_words) for kind in ABOUT_CLASSES),
 )
-ATTACHMENTS: Final = tuple(MailAttachments(kind, _calendar_files) for kind in METHODS)
+ATTACHMENTS: Final = (
+    *(MailAttachments(kind, _calendar_files) for kind in METHODS),
+    *(MailAttachments(kind, _calendar_files_of_class) for kind in METHODS_OF_CLASSES),
+)

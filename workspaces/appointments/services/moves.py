@@ -10,7 +10,7 @@ from django.utils.timezone import now as current_time
 from agency.actors import SYSTEM, Actor
 from agency.services.activity import Changes
 from config.errors import Conflict
-from workspaces.appointments.models import Appointment, Hold, Occupancy
+from workspaces.appointments.models import Appointment, ClassBooking, Hold, Occupancy
 from workspaces.appointments.services.assignment import find_slot
 from workspaces.appointments.services.availability import providers_of
 from workspaces.appointments.services.booking import (
@@ -203,11 +203,24 @@ def _remove_contact(contact: int) -> None:
         appointment.contact = None
         if appointment.is_open and appointment.starts_at > moment:
             _cancel(appointment, now=moment, by=SYSTEM)
+    _forget_holds(contact, moment)
+
+
+def _forget_holds(contact: int, moment: datetime) -> None:
+    """End the holds of a contact that is being removed. One that is being paid is looked at now, for its money."""
+    rows = Hold.objects.filter(contact=contact)
+    keys = list(rows.order_by("pk").select_for_update(no_key=True).values_list("pk", flat=True))
+    Occupancy.objects.filter(hold__in=keys).delete()
+    holds = Hold.objects.filter(pk__in=keys)
+    holds.filter(ended_at=None).update(ended_at=moment)
+    holds.filter(check_at__isnull=False).update(check_at=moment)
+    holds.update(contact=None, note="")
 
 
 def _move_to_contact(kept: int, gone: int) -> None:
     Appointment.objects.filter(contact=gone).update(contact=kept)
     Hold.objects.filter(contact=gone).update(contact=kept)
+    ClassBooking.objects.filter(contact=gone).update(contact=kept)
 
 
 REMOVAL_HANDLER: Final = ContactRemovalHandler("appointments", _remove_contact)

@@ -6,19 +6,21 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.crypto import constant_time_compare
 
 from agency.actors import Actor
 from agency.models import Mail
 from config.errors import Conflict, Forbidden
 from config.retention import ExpiredRows
-from workspaces.appointments.models import Appointment, BookingPage, Hold, VisitorBooking
+from workspaces.appointments.models import Appointment, BookingPage, ClassBooking, Hold, VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
 from workspaces.appointments.services.booking import book_appointment
 from workspaces.appointments.services.mails import code_of, queue_about, queue_code
 from workspaces.appointments.services.moves import cancel_appointment, reschedule_appointment
 from workspaces.catalogue.models import Service, ServiceStaff, Staff
+from workspaces.classes.models import ClassSession
+from workspaces.classes.services.sessions import open_classes
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
 from workspaces.contacts.services import EmailTaken, PhoneTaken, create_contact, update_contact
@@ -50,8 +52,8 @@ class CodeEnded(Conflict):
     message = "This code no longer works. Ask for a new one."
 
 
-class TooManyAppointments(Conflict):
-    message = "There are already many appointments with this address. Cancel one of them first."
+class TooManyBookings(Conflict):
+    message = "There are already many bookings with this address. Cancel one of them first."
 
 
 class BookingRefused(Conflict):
@@ -60,7 +62,10 @@ class BookingRefused(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a visitor wants to book. `staff` is None for anybody who is free."""
+    """What a visitor wants to book. `staff` is None for anybody who is free.
+
+    With `class_session` it is a seat in this class; with `waits` a place on its waiting list if it is full.
+    """
 
     service: Service
     staff: Staff | None
@@ -71,6 +76,8 @@ class Wish:
     email: str
     phone: str
     note: str
+    class_session: ClassSession | None = None
+    waits: bool = False
 
 
 @transaction.atomic
@@ -93,6 +100,7 @@ def _write(booking: VisitorBooking, wish: Wish) -> None:
     booking.service, booking.staff, booking.starts_at = wish.service, wish.staff, wish.starts_at
     booking.timezone, booking.language = wish.timezone, wish.language
     booking.name, booking.email, booking.phone, booking.note = wish.name, wish.email, wish.phone, wish.note
+    booking.class_session, booking.waits = wish.class_session, wish.waits
 
 
 def check_code(*, booking: VisitorBooking, code: str, now: datetime) -> None:
@@ -110,7 +118,7 @@ def check_code(*, booking: VisitorBooking, code: str, now: datetime) -> None:
 
 def is_verified(booking: VisitorBooking, *, now: datetime) -> bool:
     """Return whether the visitor has typed the code lately, and has booked nothing with it yet."""
-    is_used = booking.appointment_id is not None or booking.hold_id is not None
+    is_used = any((booking.appointment_id, booking.hold_id, booking.class_booking_id))
     return not is_used and booking.verified_at is not None and now - booking.verified_at < VERIFIED_FOR
 
 
@@ -127,7 +135,7 @@ def change_wish(*, booking: VisitorBooking, wish: Wish, now: datetime) -> Visito
 
 def lock_booking(booking: VisitorBooking) -> VisitorBooking:
     """Lock a visitor's booking, so that two clicks book once."""
-    rows = VisitorBooking.objects.select_related("workspace__agency", "service", "staff")
+    rows = VisitorBooking.objects.select_related("workspace__agency", "service", "staff", "class_session__staff")
     return rows.select_for_update(of=("self",)).get(pk=booking.pk)
 
 
@@ -135,7 +143,7 @@ def lock_booking(booking: VisitorBooking) -> VisitorBooking:
 def book_visit(*, booking: VisitorBooking, now: datetime, by: Actor) -> Appointment:
     """Book what a verified visitor wants, and send the confirmation. A second call returns the same appointment.
 
-    Raises `TimeTaken`, `CodeEnded`, `TooManyAppointments` and `BookingRefused`.
+    Raises `TimeTaken`, `CodeEnded`, `TooManyBookings` and `BookingRefused`.
     """
     locked = lock_booking(booking)
     if locked.appointment is not None:
@@ -178,7 +186,7 @@ def contact_of_visitor(booking: VisitorBooking, *, now: datetime) -> Contact:
     """Return the contact with the visitor's e-mail address, locked; a new one if there is none.
 
     What the contact has decided about messages stays. A phone number counts for a new contact only, because nobody has
-    checked it. Raises `TooManyAppointments` and `BookingRefused`.
+    checked it. Raises `TooManyBookings` and `BookingRefused`.
     """
     contact = _find(booking) or _create(booking, now)
     contact = lock_contact(contact)
@@ -186,8 +194,9 @@ def contact_of_visitor(booking: VisitorBooking, *, now: datetime) -> Contact:
         contact = update_contact(contact=contact, now=now, name=booking.name)
     open_ones = Appointment.objects.filter(contact=contact, starts_at__gt=now, status__in=["booked", "confirmed"])
     held = Hold.objects.filter(contact=contact, ended_at=None, expires_at__gt=now)
-    if open_ones[:MOST_OPEN].count() + held[:MOST_OPEN].count() >= MOST_OPEN:
-        raise TooManyAppointments
+    seats = ClassBooking.objects.ahead(contact, now)
+    if sum(rows[:MOST_OPEN].count() for rows in (open_ones, held, seats)) >= MOST_OPEN:
+        raise TooManyBookings
     return contact
 
 
@@ -231,6 +240,20 @@ def bookable_services(workspace: Workspace) -> "QuerySet[Service]":
     return rows.by_name()
 
 
+def class_services(page: BookingPage, *, now: datetime) -> "QuerySet[Service]":
+    """Return the classes that the page offers: services with classes that have not begun."""
+    rows = Service.objects.of(page.workspace).filter(kind=Service.Kind.CLASS).by_name()
+    coming = open_classes(workspace=page.workspace, now=now).order_by().filter(service=OuterRef("pk"))
+    return rows.filter(Exists(coming)) if page.offers_classes else rows.none()
+
+
+def offered_services(page: BookingPage, *, now: datetime) -> "QuerySet[Service]":
+    """Return everything that the page offers."""
+    offers = (bookable_services(page.workspace), class_services(page, now=now))
+    either = Q(pk__in=offers[0].order_by().values("pk")) | Q(pk__in=offers[1].order_by().values("pk"))
+    return Service.objects.of(page.workspace).filter(either).by_name()
+
+
 def open_page(slug: str) -> BookingPage | None:
     """Return the page with this address, while it is on and neither workspace nor agency is suspended."""
     rows = BookingPage.objects.select_related("workspace__agency").filter(slug=slug, enabled=True)
@@ -243,7 +266,8 @@ def kept_booking(workspace: Workspace, uuid: UUID | None) -> VisitorBooking | No
     """Return what a visitor has typed on the booking page of this workspace."""
     if uuid is None:
         return None
-    rows = VisitorBooking.objects.select_related("workspace__agency", "service", "staff", "appointment", "hold")
+    names = ("workspace__agency", "service", "staff", "appointment", "hold", "class_session__staff", "class_booking")
+    rows = VisitorBooking.objects.select_related(*names)
     return rows.filter(uuid=uuid, workspace=workspace).first()
 
 
@@ -253,11 +277,13 @@ class TooLateToChange(Conflict):
 
 def may_change_visit(appointment: Appointment, *, now: datetime) -> bool:
     """Return whether the visitor may still move or cancel: until the business's notice before the appointment."""
-    minutes = BookingPage.objects.filter(workspace=appointment.workspace_id).values_list(
-        "cancel_notice_minutes", flat=True
-    )
-    notice = timedelta(minutes=minutes.first() or 0)
-    return appointment.is_open and now < appointment.starts_at - notice
+    return appointment.is_open and now < appointment.starts_at - notice_of(appointment.workspace)
+
+
+def notice_of(workspace: Workspace) -> timedelta:
+    """Return how long before it begins a visitor may still change a booking."""
+    page = BookingPage.objects.filter(workspace=workspace).first()
+    return page.notice if page else timedelta(0)
 
 
 def move_visit(*, appointment: Appointment, starts_at: datetime, now: datetime, by: Actor) -> Appointment:

@@ -12,6 +12,7 @@ from workspaces.catalogue.models import Staff
 from workspaces.catalogue.services import StaffNotFound, lock_staff_members
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services.sessions import (
+    call_change_handlers,
     check_times,
     lock_class,
     occupy_host,
@@ -56,10 +57,13 @@ def change_class(*, session: ClassSession, now: datetime, by: Actor, **changes: 
     require_scheduled(session)
     if session.staff_id != was_hosted_by:
         raise ClassWasChanged
+    before = session.starts_at, session.ends_at
     if apply_changes(session, changes, now):
         session.is_changed_alone = session.series_id is not None
         session.save(update_fields=["is_changed_alone"])
         record_class_activity(session=session, what="changed", by=by)
+        if (session.starts_at, session.ends_at) != before:
+            call_change_handlers(session, "moved", None, now)
         fill_free_seats(session, now)
     return session
 

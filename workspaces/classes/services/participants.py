@@ -10,7 +10,13 @@ from django.utils.timezone import now
 from config.errors import Conflict, NotFound
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
-from workspaces.classes.services.sessions import Status, lock_class, record_participant, require_scheduled
+from workspaces.classes.services.sessions import (
+    Status,
+    call_change_handlers,
+    lock_class,
+    record_participant,
+    require_scheduled,
+)
 from workspaces.classes.services.waiting_lists import fill_free_seats, share_lock_contact
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactMergeHandler, ContactRemovalHandler
@@ -65,6 +71,7 @@ def remove_participant(*, session: ClassSession, contact: Contact | None, now: d
     seated.delete()
     session.participants_count -= 1
     record_participant(events.PARTICIPANT_REMOVED, session, contact, now)
+    call_change_handlers(session, "removed", contact, now)
     fill_free_seats(session, now)
     return session
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -16,7 +16,7 @@ from config.hooks import Registry
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import StaffNotFound, lock_staff_members, share_lock_service
 from workspaces.classes import events
-from workspaces.classes.models import ClassSeries, ClassSession, WaitingListEntry
+from workspaces.classes.models import ClassSeries, ClassSession, ClassSessionQuerySet, WaitingListEntry
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event, tenant_of
@@ -24,8 +24,7 @@ from workspaces.subaccounts.services import record_workspace_event, tenant_of
 Status = ClassSession.Status
 YEARS = range(2000, 2200)
 COMPLETED_AT_ONCE = 200
-LONGEST_LIST = timedelta(days=31)
-MOST_LISTED = 500
+ClassChange = Literal["moved", "cancelled", "moved_up", "removed"]
 
 
 class ClassNotFound(NotFound):
@@ -77,6 +76,35 @@ class_schedule_handlers = Registry[ClassScheduleHandler](
     transaction="the caller's",
     failure="rolls the caller back",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ClassChangeHandler:
+    """A higher app's function `apply(session, what, contact, now)` that tells people of what has changed.
+
+    A class is `moved` to another time or `cancelled` for everybody in it and on its list; `contact` is None. A contact
+    has `moved_up` from the list to a seat, or was `removed` from its seat. A contact that leaves or that is merged is
+    no change.
+    """
+
+    name: str
+    apply: Callable[[ClassSession, ClassChange, Contact | None, datetime], None]
+
+
+class_change_handlers = Registry[ClassChangeHandler](
+    "handlers of changed classes",
+    called=(
+        "`change_class`, `cancel_class`, `remove_participant` and each seat that goes to the waiting list call each, "
+        "under the class's lock; a cancelled class still has its list then"
+    ),
+    transaction="the caller's",
+    failure="rolls the caller back",
+)
+
+
+def call_change_handlers(session: ClassSession, what: ClassChange, contact: Contact | None, now: datetime) -> None:
+    for handler in class_change_handlers:
+        handler.apply(session, what, contact, now)
 
 
 class ClassIsCancelled(Conflict):
@@ -209,6 +237,7 @@ def cancel_class(*, session: ClassSession, now: datetime, by: Actor) -> ClassSes
     session.save(update_fields=["status"])
     for handler in class_schedule_handlers:
         handler.free(session)
+    call_change_handlers(session, "cancelled", None, now)
     WaitingListEntry.objects.filter(session=session).delete()
     record_class_activity(session=session, what="cancelled", by=by)
     record_workspace_event(workspace=session.workspace, name=events.CLASS_CANCELLED, now=now, **{"class": session})
@@ -245,17 +274,13 @@ def _record_completions(sessions: list[ClassSession], now: datetime) -> None:
     )
 
 
-def open_classes(
-    *, workspace: Workspace, service: Service, first: datetime, last: datetime, now: datetime
-) -> list[ClassSession]:
-    """Give the coming classes of a service that start from `first` to before `last`, full ones included.
+def open_classes(*, workspace: Workspace, now: datetime) -> ClassSessionQuerySet:
+    """Give the classes that have not begun, in their order, full ones included.
 
-    The range is at most 31 days, and the list has at most 500 classes. `is_full` says that there is only the waiting
-    list.
+    `is_full` says that there is only the waiting list.
     """
-    rows = ClassSession.objects.of(workspace).filter(service=service, status=Status.SCHEDULED)
-    coming = rows.filter(starts_at__gte=max(first, now), starts_at__lt=min(last, first + LONGEST_LIST))
-    return list(coming.with_names().by_start()[:MOST_LISTED])
+    rows = ClassSession.objects.of(workspace).filter(status=Status.SCHEDULED, starts_at__gt=now)
+    return rows.with_names().by_start()
 
 
 def record_participant(name: str, session: ClassSession, contact: Contact, now: datetime) -> None:

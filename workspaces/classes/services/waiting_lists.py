@@ -9,7 +9,13 @@ from django.db.models import F, QuerySet
 from config.errors import Conflict, NotFound
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
-from workspaces.classes.services.sessions import Status, lock_class, record_participant, require_scheduled
+from workspaces.classes.services.sessions import (
+    Status,
+    call_change_handlers,
+    lock_class,
+    record_participant,
+    require_scheduled,
+)
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 
@@ -92,6 +98,7 @@ def _seat(session: ClassSession, entry: WaitingListEntry, now: datetime) -> Part
     participant = Participant.objects.create(session=session, contact=contact, created_at=now)
     session.participants_count += 1  # a trigger has counted in the database
     record_participant(events.PARTICIPANT_ADDED, session, contact, now)
+    call_change_handlers(session, "moved_up", contact, now)
     return participant
 
 

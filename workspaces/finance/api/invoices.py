@@ -25,6 +25,7 @@ from workspaces.finance.serializers.invoices import (
 from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.documents import DraftHasNoDocument, filename_of, invoice_pdf
 from workspaces.finance.services.invoices import (
+    InvoiceIsBeingPaid,
     InvoiceNotDraft,
     InvoiceNotFound,
     LineInput,
@@ -46,6 +47,7 @@ from workspaces.finance.services.taxes import (
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
 NOT_THERE = "No such invoice, contact, tax rate or product."
+NOT_CHANGEABLE = f"{InvoiceNotDraft.message} {InvoiceIsBeingPaid.message}"
 NOT_POSSIBLE = "The state of the invoice does not allow this."
 
 
@@ -115,7 +117,7 @@ class InvoiceViewSet(WorkspaceViewSet):
         summary="Change a draft; what is left out stays",
         request=InvoiceBodySerializer,
         answer=object_response(InvoiceSerializer),
-        errors={404: NOT_THERE, 409: InvoiceNotDraft.message},
+        errors={404: NOT_THERE, 409: NOT_CHANGEABLE},
     )
     def partial_update(self, request: Request, invoice: UUID | None) -> HttpResponse:
         found = self.get_object()
@@ -126,7 +128,7 @@ class InvoiceViewSet(WorkspaceViewSet):
         operation_id="deleteInvoice",
         summary="Delete a draft",
         answer=object_response(DeletedSerializer),
-        errors={409: InvoiceNotDraft.message},
+        errors={409: NOT_CHANGEABLE},
     )
     def destroy(self, request: Request, invoice: UUID | None) -> HttpResponse:
         delete_invoice(invoice=self.get_object(), by=self.actor)
@@ -136,7 +138,7 @@ class InvoiceViewSet(WorkspaceViewSet):
         operation_id="issueInvoice",
         summary="Issue a draft: it gets its number, and stays as it is from then on",
         answer=object_response(InvoiceSerializer),
-        errors={409: InvoiceNotDraft.message, 422: "The buyer, a line or the due time is missing or does not fit."},
+        errors={409: NOT_CHANGEABLE, 422: "The buyer, a line or the due time is missing or does not fit."},
         idempotent=True,
     )
     def issue(self, request: Request, invoice: UUID | None) -> HttpResponse:

@@ -41,6 +41,7 @@ from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.details import END_OF_DAY
 from workspaces.finance.services.invoices import (
+    InvoiceIsBeingPaid,
     InvoiceNotDraft,
     InvoiceNotFound,
     change_invoice,
@@ -260,6 +261,8 @@ class InvoiceEdit(InvoiceDetail, InvoiceFormView):
         super().find(**ids)
         if self.invoice.status != Status.DRAFT:
             raise InvoiceNotDraft
+        if self.invoice.is_prepayment:
+            raise InvoiceIsBeingPaid
 
     def typed_before(self) -> TypedInvoice:
         invoice, zone = self.invoice, ZoneInfo(self.workspace.timezone)
@@ -343,7 +346,7 @@ class InvoicePage(InvoiceDetail):
 def possible_steps(invoice: Invoice) -> Iterator[str]:
     """Yield what the state of an invoice allows, by the names of the pages."""
     if invoice.status == Status.DRAFT:
-        yield from ("edit", "delete", "issue")
+        yield from () if invoice.is_prepayment else ("edit", "delete", "issue")
     elif invoice.status != Status.VOID:
         yield "send"
         if invoice.kind == Kind.INVOICE:

@@ -6,7 +6,7 @@ from django import forms
 from django.http import HttpResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from agency.pages.forms import ConfirmationForm
 from agency.pages.views import ConcurrencyLimit
@@ -15,26 +15,43 @@ from config.errors import Conflict
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.finance.models import ProviderAccount
 from workspaces.finance.services.accounts import CONNECTING, payment_account_of
-from workspaces.finance.services.connecting import connect_account, disconnect_account
+from workspaces.finance.services.connecting import DISABLED, GONE, connect_account, disconnect_account, renew_endpoint
 from workspaces.subaccounts.dashboard.base import OWNER_ROLES, Role
 
 PAGE: Final = "app:payment-account"
 TITLE = gettext_lazy("Card payments")
 # Connecting makes two calls of at most ten seconds. The limit keeps them from occupying all threads.
 CALLS: Final = ConcurrencyLimit(2)
+READ = pgettext_lazy("permission of a key", "Read")
+WRITE = pgettext_lazy("permission of a key", "Write")
 # The names under which Stripe shows the permissions of a restricted key.
 PERMISSIONS: Final = (
-    ("Checkout Sessions", gettext_lazy("Write")),
-    ("Charges and Refunds", gettext_lazy("Write")),
-    ("PaymentIntents", gettext_lazy("Read")),
-    ("Disputes", gettext_lazy("Read")),
-    ("Balance Transactions", gettext_lazy("Read")),
-    ("Webhook Endpoints", gettext_lazy("Write")),
+    ("Checkout Sessions", WRITE),
+    ("Charges and Refunds", WRITE),
+    ("PaymentIntents", READ),
+    ("Disputes", READ),
+    ("Balance Transactions", READ),
+    ("Webhook Endpoints", WRITE),
+    ("Events", READ),
 )
 FAILURES: Final = {
     CONNECTING: gettext_lazy("Connecting was interrupted. Enter the key again."),
     "key_refused": gettext_lazy("Stripe refuses the key. Make a new one there and enter it here."),
     "permission_missing": gettext_lazy("The key lacks a permission. Add it at Stripe, or enter another key."),
+}
+ENDPOINT_FAILURES: Final = {
+    GONE: gettext_lazy(
+        "The webhook endpoint was deleted at Stripe. Payments and refunds are recorded late until you set it up again."
+    ),
+    DISABLED: gettext_lazy(
+        "The webhook endpoint was disabled at Stripe. Payments and refunds are recorded late until you set it up again."
+    ),
+}
+LOOK_FAILURES: Final = {
+    "permission_missing": gettext_lazy(
+        "The key cannot read events, so a refund or dispute at Stripe can be missed. At Stripe, add the permission "
+        "Events: Read to the key, then enter the key again here."
+    )
 }
 
 
@@ -85,8 +102,45 @@ class PaymentAccountPage(ObjectFormView[KeyForm]):
 
     def context(self) -> dict[str, Any]:
         account = self.account
-        failure = FAILURES.get(account.failure, "") if account else ""
-        return {**super().context(), "account": account, "failure": failure, "permissions": PERMISSIONS}
+        found: dict[str, Any] = {"account": account, "permissions": PERMISSIONS}
+        if account:
+            found["failure"] = FAILURES.get(account.failure, "")
+            found["endpoint_failure"] = ENDPOINT_FAILURES.get(account.endpoint_failure, "")
+            found["look_failure"] = LOOK_FAILURES.get(account.look_failure, "")
+        return {**super().context(), **found}
+
+
+class PaymentAccountWebhooks(ConfirmView):
+    """Makes the webhook endpoint at Stripe anew. The account's page has a button that posts to it."""
+
+    nav = "app:payment-account"
+    form_page = PAGE
+    writers: ClassVar[frozenset[Role]] = OWNER_ROLES
+    writers_only = True
+
+    def heading(self) -> str:
+        return _("Set up webhooks again?")
+
+    def submit(self) -> str:
+        return _("Set up webhooks again")
+
+    def text(self) -> str:
+        return _("A new webhook endpoint replaces the present one at Stripe.")
+
+    def crumbs(self) -> list[Link]:
+        return [(TITLE, reverse(PAGE))]
+
+    def context(self) -> dict[str, Any]:
+        return {**super().context(), "danger": False}
+
+    def save(self, form: ConfirmationForm) -> HttpResponse:
+        account = payment_account_of(self.workspace)
+        with CALLS.slot() as is_free:
+            if not is_free:
+                raise ManyCalls
+            if account is not None and account.endpoint_failure:
+                renew_endpoint(account=account, by=self.by)
+        return self.done(_("Stripe sends webhooks again. What was missed is recorded in a moment."), PAGE)
 
 
 class PaymentAccountDisconnect(ConfirmView):
@@ -124,5 +178,6 @@ class PaymentAccountDisconnect(ConfirmView):
 
 urlpatterns = [
     path("payment-account", PaymentAccountPage.as_view(), name="payment-account"),
+    path("payment-account/webhooks", PaymentAccountWebhooks.as_view(), name="payment-account-webhooks"),
     path("payment-account/disconnect", PaymentAccountDisconnect.as_view(), name="payment-account-disconnect"),
 ]

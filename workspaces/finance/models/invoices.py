@@ -163,6 +163,9 @@ class Invoice(models.Model):
     is owed any more. Overdue is computed; `overdue_at` says that it was reported.
 
     `token` opens the public pay page, and `token_digest` finds the invoice by it; both are set at issue.
+
+    The draft of a prepayment (`is_prepayment`) can be paid at the provider, and nobody can change it meanwhile. The
+    payment issues it, so one that is never paid takes no number.
     """
 
     class Kind(models.TextChoices):
@@ -191,6 +194,7 @@ class Invoice(models.Model):
     buyer = models.JSONField(default=dict, blank=True)
     supplied_on = models.DateField(null=True, blank=True)
     reverse_charge = models.BooleanField(default=False)
+    is_prepayment = models.BooleanField(default=False, db_default=False)
     note = models.CharField(max_length=LONGEST_TEXT, blank=True)
     net = models.BigIntegerField(default=0)
     tax = models.BigIntegerField(default=0)
@@ -259,6 +263,12 @@ class Invoice(models.Model):
     @property
     def is_draft(self) -> bool:
         return self.status == self.Status.DRAFT
+
+    @property
+    def takes_checkouts(self) -> bool:
+        """Say whether it can be paid at the provider: it is open, or it is the draft of a prepayment."""
+        is_open = self.status == self.Status.OPEN or (self.is_draft and self.is_prepayment)
+        return self.kind == self.Kind.INVOICE and is_open
 
     @property
     def shown_status(self) -> str:

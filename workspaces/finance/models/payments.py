@@ -21,7 +21,10 @@ class ProviderAccount(models.Model):
     """A workspace's account at a payment provider, with the restricted key of its owner.
 
     `endpoint_id` is the provider's id of our webhook endpoint there, and `webhook_secret` signs what it sends.
-    `failure` is the code of what keeps the account from working, empty while it works.
+    `failure` is the code of what keeps the account from working, empty while it works; `endpoint_failure` says why no
+    webhooks come. At `look_at` the provider's list of events is read, for those whose webhooks were lost. All events
+    until `looked_until` are stored. A look that has begun goes on at `look_cursor`: the list's name, and after a colon
+    the id of its last row that was read.
     """
 
     class Provider(models.TextChoices):
@@ -39,6 +42,13 @@ class ProviderAccount(models.Model):
     webhook_secret = EncryptedTextField(bound_to="uuid", null=True)
     failure = models.CharField(max_length=40, blank=True, default="")
     failing_since = models.DateTimeField(null=True, blank=True)
+    endpoint_failure = models.CharField(max_length=40, blank=True, default="")
+    look_at = models.DateTimeField(null=True, blank=True)
+    looked_until = models.DateTimeField(null=True, blank=True)
+    look_began_at = models.DateTimeField(null=True, blank=True)
+    look_cursor = models.CharField(max_length=LONGEST_PROVIDER_ID + 20, blank=True, default="")
+    look_tries = models.PositiveSmallIntegerField(default=0)
+    look_failure = models.CharField(max_length=60, blank=True, default="")
     created_at = models.DateTimeField(default=now, editable=False)
     disconnected_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -52,6 +62,12 @@ class ProviderAccount(models.Model):
             models.CheckConstraint(
                 condition=Q(disconnected_at=None) | Q(key=None), name="provider_account_forgets_its_key"
             ),
+            models.CheckConstraint(
+                condition=Q(disconnected_at=None) | Q(look_at=None), name="provider_account_of_the_past_has_no_look"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["look_at"], condition=Q(look_at__isnull=False), name="provider_account_to_look")
         ]
 
     def __str__(self) -> str:

@@ -11,27 +11,16 @@ from typing import Any, Final
 from uuid import UUID
 
 from workspaces.finance.providers.faults import ProviderFault
-from workspaces.finance.providers.transport import BoundedClient, api_address
+from workspaces.finance.providers.transport import TOO_LONG, BoundedClient, api_address
+from workspaces.finance.providers.webhooks import EVENT_LIST, EVENTS, LONGEST_ID, EventPage, read_page
 
 SECONDS: Final = 10.0
-LONGEST_ID: Final = 255
+# Lists are asked for with fewer rows if an answer is too long to be read.
+LIST_LENGTHS: Final = (100, 10, 1)
 # In Stripe's smallest unit these currencies have no decimals, and all others that we take have two. A few differ from
 # what banks say, such as ISK, whose amounts must end in 00.
 WITHOUT_DECIMALS: Final = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"}
-)
-EVENTS: Final = (
-    "checkout.session.completed",
-    "checkout.session.async_payment_succeeded",
-    "checkout.session.async_payment_failed",
-    "checkout.session.expired",
-    "refund.created",
-    "refund.updated",
-    "refund.failed",
-    "charge.dispute.created",
-    "charge.dispute.closed",
-    "charge.dispute.funds_withdrawn",
-    "charge.dispute.funds_reinstated",
 )
 
 
@@ -75,6 +64,15 @@ class AccountDetails:
 class WebhookEndpoint:
     id: str
     secret: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointState:
+    """Where an endpoint posts to, and whether it is enabled and lacks a kind of `EVENTS`."""
+
+    url: str
+    is_enabled: bool
+    lacks_events: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +169,22 @@ class Stripe:
         found = self._call(lambda client, options: client.v1.webhook_endpoints.create(params, options), key=key)
         return WebhookEndpoint(_text(found, "id", needed=True), _text(found, "secret", needed=True))
 
-    def has_endpoint(self, endpoint_id: str) -> bool:
-        """Say whether the key's account has this endpoint."""
+    def endpoint(self, endpoint_id: str) -> EndpointState | None:
+        """Read an endpoint; None if the key's account has none with this id."""
         try:
-            self._call(lambda client, options: client.v1.webhook_endpoints.retrieve(endpoint_id, options=options))
+            found = self._call(
+                lambda client, options: client.v1.webhook_endpoints.retrieve(endpoint_id, options=options)
+            )
         except ProviderFault as fault:
             if fault.code != "not_found":
                 raise
-            return False
-        return True
+            return None
+        return _endpoint(found)
+
+    def update_endpoint(self, endpoint_id: str, *, url: str) -> None:
+        """Let an endpoint post all events of `EVENTS` to this address."""
+        params = {"url": url, "enabled_events": list(EVENTS)}
+        self._call(lambda client, options: client.v1.webhook_endpoints.update(endpoint_id, params, options))
 
     def delete_endpoint(self, endpoint_id: str) -> None:
         self._call(lambda client, options: client.v1.webhook_endpoints.delete(endpoint_id, options=options))
@@ -216,11 +221,30 @@ class Stripe:
         """Read the latest hundred refunds of a payment."""
         params = {"payment_intent": payment, "limit": 100}
         found = self._call(lambda client, options: client.v1.refunds.list(params, options))
-        rows = found.get("data")
-        return [_refund(one) for one in rows[:100] if isinstance(one, dict)] if isinstance(rows, list) else []
+        return [_refund(one) for one in _rows(found, "data") if isinstance(one, dict)]
 
     def dispute(self, dispute_id: str) -> ProviderDispute:
         return _dispute(self._call(lambda client, options: client.v1.disputes.retrieve(dispute_id, None, options)))
+
+    def listed(self, name: str, *, since: datetime, after: str = "") -> EventPage:
+        """List the events of `EVENTS`, or the objects of `OBJECT_LISTS`, that were made since then, the newest first.
+
+        The list begins after the row `after` if it is given. Up to three calls are made.
+        """
+        params: dict[str, Any] = {"created": {"gte": int(since.timestamp())}}
+        params |= {"types": list(EVENTS)} if name == EVENT_LIST else {}
+        params |= {"starting_after": after} if after else {}
+        for length in LIST_LENGTHS[:-1]:
+            try:
+                return self._page(name, {**params, "limit": length})
+            except ProviderFault as fault:
+                if fault.reason != TOO_LONG:
+                    raise
+        return self._page(name, {**params, "limit": LIST_LENGTHS[-1]})
+
+    def _page(self, name: str, params: dict[str, Any]) -> EventPage:
+        found = self._call(lambda client, options: getattr(client.v1, name).list(params, options))
+        return read_page(name, found, most=params["limit"])
 
     def _call(self, call: Callable[[Any, dict[str, str]], Any], *, key: UUID | None = None) -> Mapping[str, Any]:
         library = load_stripe()
@@ -252,6 +276,8 @@ def _session_params(wanted: NewSession) -> dict[str, Any]:
     return {
         "mode": "payment",
         "line_items": [{"quantity": 1, "price_data": price}],
+        # In the payer's own currency Stripe would charge another amount than the invoice's.
+        "adaptive_pricing": {"enabled": False},
         "client_reference_id": str(wanted.key),
         "metadata": ours,
         "payment_intent_data": {"metadata": ours, "description": wanted.title},
@@ -282,6 +308,12 @@ def _amount(found: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def _rows(found: Mapping[str, Any], name: str) -> list[Any]:
+    """Read a list, at most its first hundred rows."""
+    value = found.get(name)
+    return value[:100] if isinstance(value, list) else []
+
+
 def _mapping(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = found.get(name)
     return value if isinstance(value, dict) else {}
@@ -291,6 +323,15 @@ def _id_of(found: Mapping[str, Any], name: str) -> str:
     """Read the id of another object, which Stripe may have put in whole."""
     value = found.get(name)
     return _text(value, "id") if isinstance(value, dict) else _text(found, name)
+
+
+def _endpoint(found: Mapping[str, Any]) -> EndpointState:
+    url, kinds = found.get("url"), _rows(found, "enabled_events")
+    return EndpointState(
+        url=url if isinstance(url, str) else "",
+        is_enabled=found.get("status") != "disabled",
+        lacks_events=any(kind not in kinds for kind in EVENTS) and "*" not in kinds,
+    )
 
 
 def _session(found: Mapping[str, Any]) -> Session:
@@ -333,8 +374,7 @@ def _refund(found: Mapping[str, Any]) -> ProviderRefund:
 
 
 def _dispute(found: Mapping[str, Any]) -> ProviderDispute:
-    moved = found.get("balance_transactions")
-    amounts = [one.get("amount") for one in moved[:100] if isinstance(one, dict)] if isinstance(moved, list) else []
+    amounts = [one.get("amount") for one in _rows(found, "balance_transactions") if isinstance(one, dict)]
     return ProviderDispute(
         id=_text(found, "id", needed=True),
         payment=_id_of(found, "payment_intent"),

@@ -17,6 +17,8 @@ MOST_CALLS: Final = 3
 PAUSE_SECONDS: Final = 0.2
 # Stripe had a fault, or the same key is in use at this moment. The same call may succeed.
 PASSING: Final = frozenset({409, 500, 502, 503, 504})
+# The reason of the fault if an answer has more bytes than are read.
+TOO_LONG: Final = "too long"
 Answer = tuple[bytes, int, dict[str, str]]
 
 
@@ -45,8 +47,8 @@ class BoundedClient:
         for number in range(1, MOST_CALLS):
             try:
                 answer = self._call(method, url, headers, post_data)
-            except ProviderFault:
-                if not self._may_repeat(number):
+            except ProviderFault as fault:
+                if fault.reason == TOO_LONG or not self._may_repeat(number):
                     raise
                 continue
             if answer[1] not in PASSING or not self._may_repeat(number):
@@ -74,7 +76,7 @@ class BoundedClient:
             curl.perform()
             return body.getvalue(), int(curl.getinfo(pycurl.RESPONSE_CODE)), _headers(head.getvalue())
         except pycurl.error as error:
-            raise ProviderFault("unavailable") from error
+            raise ProviderFault("unavailable", TOO_LONG if body.is_full else "") from error
         finally:
             curl.close()
 
@@ -82,8 +84,11 @@ class BoundedClient:
 class _Bounded(BytesIO):
     """Takes data up to a limit; more of it ends the transfer."""
 
+    is_full = False
+
     def take(self, data: bytes) -> int:
-        return 0 if self.tell() + len(data) > MOST_BYTES else self.write(data)
+        self.is_full = self.tell() + len(data) > MOST_BYTES
+        return 0 if self.is_full else self.write(data)
 
 
 def _options(seconds: float) -> dict[int, Any]:

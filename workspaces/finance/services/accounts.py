@@ -53,10 +53,10 @@ def require_account(workspace: Workspace) -> ProviderAccount:
 
 
 @contextmanager
-def stripe_of(account: ProviderAccount) -> Iterator[Stripe]:
+def stripe_of(account: ProviderAccount, *, ends: frozenset[str] = OF_THE_KEY) -> Iterator[Stripe]:
     """Give Stripe with the account's key, outside any transaction. A fault of the key stops the account.
 
-    A call that goes well ends such a stop. Raises `ProviderFault`.
+    A call that goes well ends such a stop, if its reason is one of `ends`. Raises `ProviderFault`.
     """
     try:
         key = account.key
@@ -72,7 +72,7 @@ def stripe_of(account: ProviderAccount) -> Iterator[Stripe]:
         if fault.code in OF_THE_KEY:
             stop_account(account, code=fault.code, now=database_now())
         raise
-    if account.failure in OF_THE_KEY:
+    if account.failure in ends:
         start_account_again(account)
 
 

@@ -28,6 +28,8 @@ UNFINISHED: Final = (Status.STARTING, Status.OPEN, Status.PROCESSING)
 LASTS: Final = timedelta(minutes=35)
 # A payer who comes back to a session has at least this long to pay.
 STILL_LASTS: Final = timedelta(minutes=2)
+# What is read well on a payment page.
+LONGEST_TITLE: Final = 250
 # Until then the click that started a checkout finishes it by itself.
 STARTING_TAKES: Final = timedelta(minutes=1)
 OPEN_CHECKS: Final = timedelta(minutes=10)
@@ -52,8 +54,8 @@ class CheckoutStillOpen(Conflict):
 def start_checkout(*, invoice: Invoice, now: datetime, success_path: str = "", cancel_path: str = "") -> Checkout:
     """Give an open checkout of exactly what is owed; a second click gives the same one.
 
-    Payers return to these paths, by default the pay page. Do not call it inside a transaction. Raises
-    `PaymentsUnavailable`, `NothingToPay` and `CheckoutBeingPaid`.
+    Payers return to these paths, by default the pay page, which a prepayment does not have. Do not call it inside a
+    transaction. Raises `PaymentsUnavailable`, `NothingToPay` and `CheckoutBeingPaid`.
     """
     checkout = _prepare(invoice, now, success_path, cancel_path)
     if checkout is None:
@@ -72,7 +74,7 @@ def start_checkout(*, invoice: Invoice, now: datetime, success_path: str = "", c
 def _prepare(invoice: Invoice, now: datetime, success_path: str, cancel_path: str) -> Checkout | None:
     """Return the checkout to go on with; None if another one must be ended first."""
     invoice = lock_invoice(invoice)
-    if invoice.kind != Invoice.Kind.INVOICE or invoice.status != Invoice.Status.OPEN or invoice.balance <= 0:
+    if not invoice.takes_checkouts or invoice.balance <= 0:
         raise NothingToPay
     account = require_account(invoice.workspace)
     present = unfinished_checkouts(invoice).first()
@@ -116,10 +118,10 @@ def _session_of(checkout: Checkout) -> NewSession:
     """Give the same values whenever this is called."""
     invoice = checkout.invoice
     base = base_url_of(invoice.workspace.agency_id)
-    page = reverse("pay:page", args=[invoice.token])
+    page = reverse("pay:page", args=[invoice.token]) if invoice.token else ""
     return NewSession(
         key=checkout.uuid,
-        title=str(invoice.number),
+        title=_title_of(invoice),
         amount=to_provider(checkout.amount, checkout.currency, invoice.exponent),
         currency=checkout.currency,
         invoice=invoice.uuid,
@@ -128,6 +130,14 @@ def _session_of(checkout: Checkout) -> NewSession:
         expires_at=checkout.expires_at,
         language=_language_of(invoice.language),
     )
+
+
+def _title_of(invoice: Invoice) -> str:
+    """Return what the payer reads on the provider's page: the number, or what is paid for in advance."""
+    if not invoice.is_prepayment:
+        return str(invoice.number)
+    description = invoice.lines.order_by("position").values_list("description", flat=True)[0]
+    return str(description)[:LONGEST_TITLE]
 
 
 def _language_of(language: str) -> str:

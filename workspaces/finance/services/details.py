@@ -56,8 +56,8 @@ def check_reverse_charge(invoice: Invoice, totals: Totals) -> None:
         raise InvoiceRefused("With reverse charge no line may have a tax.", field="reverse_charge")
 
 
-def complete_details(invoice: Invoice, now: datetime) -> None:
-    """Set what an invoice has from its issue on: both parties and the dates. Raises `InvoiceRefused`."""
+def check_complete(invoice: Invoice, now: datetime) -> None:
+    """Raise `InvoiceRefused` for a draft that lacks what an issued invoice needs."""
     buyer = invoice.billed_to
     if not invoice.lines.exists():
         raise InvoiceRefused("An invoice needs at least one line.", field="lines")
@@ -67,10 +67,14 @@ def complete_details(invoice: Invoice, now: datetime) -> None:
         raise InvoiceRefused("An invoice with reverse charge needs the buyer's VAT id.", field="buyer.vat_id")
     if invoice.due_at is not None and invoice.due_at <= now:
         raise InvoiceRefused("The due time has passed. Set a later one.", field="due_at")
+
+
+def complete_details(invoice: Invoice, now: datetime) -> None:
+    """Set what an invoice has from its issue on: both parties and the dates."""
     today = local_date(invoice.workspace, now)
     invoice.due_at = invoice.due_at or _due_at(invoice.workspace, today)
     invoice.supplied_on = invoice.supplied_on or today
-    invoice.seller, invoice.buyer = seller_of(invoice.workspace).as_json(), buyer.as_json()
+    invoice.seller, invoice.buyer = seller_of(invoice.workspace).as_json(), invoice.billed_to.as_json()
 
 
 def local_date(workspace: Workspace, moment: datetime) -> date:

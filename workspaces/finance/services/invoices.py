@@ -27,6 +27,7 @@ from workspaces.finance.services.credits import Credit, CreditRefused, partial_c
 from workspaces.finance.services.details import (
     InvoiceDetails,
     apply_details,
+    check_complete,
     check_reverse_charge,
     columns_of,
     complete_details,
@@ -125,7 +126,7 @@ def create_invoice(
 
 @transaction.atomic
 def change_invoice(*, invoice: Invoice, now: datetime, by: Actor, **changes: Unpack[InvoiceChanges]) -> Invoice:
-    """Change a draft. Raises what `create_invoice` raises, and `InvoiceNotDraft`."""
+    """Change a draft. Raises what `create_invoice` raises, `InvoiceNotDraft`, and `InvoiceIsBeingPaid`."""
     contact = changes.pop("contact", None)
     lines = changes.pop("lines", None)
     found = _lock_own_contact(invoice.workspace, contact) if contact else None
@@ -149,16 +150,31 @@ def change_invoice(*, invoice: Invoice, now: datetime, by: Actor, **changes: Unp
 
 @transaction.atomic
 def delete_invoice(*, invoice: Invoice, by: Actor) -> None:
-    """Delete a draft. Raises `InvoiceNotDraft`."""
-    invoice = _lock_draft(invoice)
+    """Delete a draft. Raises `InvoiceNotDraft`, and `InvoiceIsBeingPaid` for a prepayment."""
+    delete_locked_draft(invoice=_lock_draft(invoice), by=by)
+
+
+def delete_locked_draft(*, invoice: Invoice, by: Actor) -> None:
+    """Delete a locked draft, and the checkouts in which nobody has paid it. Raises `InvoiceIsBeingPaid`."""
+    _refuse_while_being_paid(invoice)
     record_invoice_activity(invoice=invoice, what="deleted", by=by)
+    invoice.checkouts.all().delete()
     invoice.delete()
 
 
 @transaction.atomic
 def issue_invoice(*, invoice: Invoice, now: datetime, by: Actor) -> Invoice:
-    """Give a draft its number. From then on it stays as it is. Raises `InvoiceNotDraft`, `InvoiceRefused`."""
+    """Give a draft its number. From then on it stays as it is.
+
+    Raises `InvoiceNotDraft`, `InvoiceRefused`, and `InvoiceIsBeingPaid` for a prepayment.
+    """
     invoice = _lock_draft(invoice)
+    check_complete(invoice, now)
+    return issue_locked_draft(invoice=invoice, now=now, by=by)
+
+
+def issue_locked_draft(*, invoice: Invoice, now: datetime, by: Actor) -> Invoice:
+    """Issue a locked draft, whatever it lacks: somebody may have paid it already."""
     complete_details(invoice, now)
     _number(invoice, Status.OPEN, now)
     record_invoice_activity(invoice=invoice, what="issued", by=by)
@@ -191,8 +207,7 @@ def void_invoice(*, invoice: Invoice, now: datetime, by: Actor) -> Invoice:
     invoice = _lock_correctable(invoice)
     if invoice.paid != 0:
         raise InvoiceIsPaid
-    if invoice.checkouts.filter(status__in=UNFINISHED).exists():
-        raise InvoiceIsBeingPaid
+    _refuse_while_being_paid(invoice)
     if invoice.credited < invoice.total or not invoice.total:
         _issue_credit_note(invoice, whole_credit(invoice), now, by)
     _mark_void(invoice, now, by)
@@ -213,8 +228,7 @@ def credit_invoice(*, invoice: Invoice, now: datetime, by: Actor, lines: Sequenc
     credit = whole_credit(invoice) if lines is None else partial_credit(invoice, _rows_of_credit(invoice, lines))
     note = _issue_credit_note(invoice, credit, now, by)
     if invoice.credited == invoice.total and invoice.paid == 0:
-        if invoice.checkouts.filter(status__in=UNFINISHED).exists():
-            raise InvoiceIsBeingPaid
+        _refuse_while_being_paid(invoice)
         _mark_void(invoice, now, by)
     else:
         settle_invoice(invoice=invoice, now=now)
@@ -245,7 +259,14 @@ def _lock_draft(invoice: Invoice) -> Invoice:
     found = lock_invoice(invoice)
     if not found.is_draft:
         raise InvoiceNotDraft
+    if found.is_prepayment:
+        raise InvoiceIsBeingPaid
     return found
+
+
+def _refuse_while_being_paid(invoice: Invoice) -> None:
+    if invoice.checkouts.filter(status__in=UNFINISHED).exists():
+        raise InvoiceIsBeingPaid
 
 
 def _lock_issued(invoice: Invoice) -> Invoice:
@@ -364,8 +385,8 @@ def _move_invoices(kept: int, gone: int) -> None:
 
 
 def _remove_drafts(contact: int) -> None:
-    """Delete a contact's drafts. Issued invoices stay, with their copy of the buyer."""
-    Invoice.objects.filter(contact_id=contact, status=Status.DRAFT).delete()
+    """Delete a contact's drafts. Issued invoices stay, and what may have been paid, with their copy of the buyer."""
+    Invoice.objects.filter(contact_id=contact, status=Status.DRAFT, is_prepayment=False, checkouts=None).delete()
 
 
 MERGE_HANDLER: Final = ContactMergeHandler("invoices", _move_invoices)

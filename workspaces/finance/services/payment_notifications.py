@@ -13,6 +13,7 @@ from workspaces.finance.services.amounts import format_money
 from workspaces.subaccounts.services import tenant_of
 
 ACCOUNT_FAILING: Final = "workspace.payment_account_failing"
+WEBHOOKS_MISSING: Final = "workspace.payment_webhooks_missing"
 OVERPAID: Final = "workspace.invoice_overpaid"
 DISPUTED: Final = "workspace.payment_disputed"
 REFUND_FAILED: Final = "workspace.refund_failed"
@@ -23,6 +24,16 @@ KINDS: Final = (
         name=ACCOUNT_FAILING,
         label=_("Payments by card have stopped"),
         text=_("Stripe no longer accepts your key. Nobody can pay invoices online until you enter a new one."),
+        url_name=ACCOUNT_PAGE,
+        audience=Audience.WORKSPACE,
+    ),
+    NotificationKind(
+        name=WEBHOOKS_MISSING,
+        label=_("Webhooks of Stripe have stopped"),
+        text=_(
+            "The webhook endpoint of your account at Stripe was deleted or disabled there, so payments and refunds are "
+            "recorded late. Set it up again on the page Card payments."
+        ),
         url_name=ACCOUNT_PAGE,
         audience=Audience.WORKSPACE,
     ),
@@ -56,6 +67,11 @@ KINDS: Final = (
 def notify_of_failing_account(account: ProviderAccount, *, now: datetime) -> None:
     key = f"{account.uuid}:{now.isoformat()}"
     record_notification(tenant=tenant_of(account.workspace), kind=ACCOUNT_FAILING, key=key, now=now)
+
+
+def notify_of_missing_webhooks(account: ProviderAccount, *, now: datetime) -> None:
+    key = f"{account.uuid}:{account.endpoint_id}:{now.isoformat()}"
+    record_notification(tenant=tenant_of(account.workspace), kind=WEBHOOKS_MISSING, key=key, now=now)
 
 
 def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, now: datetime) -> None:

@@ -4,6 +4,7 @@ A fact is read from the provider before the transaction begins. Facts that come 
 moves forward, and a payment is known by the provider's id.
 """
 
+import logging
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -18,6 +19,8 @@ from workspaces.finance.services.invoices import lock_invoice
 from workspaces.finance.services.payment_notifications import DISPUTED, REFUND_FAILED, notify_of_money
 from workspaces.finance.services.received_payments import add_payment, record_payment_activity, recount_payment
 from workspaces.subaccounts.services import record_workspace_event
+
+logger = logging.getLogger(__name__)
 
 # A refund can fail after it has succeeded: the payer's bank sends the money back.
 FORWARD: Final = (Refund.Status.PENDING, Refund.Status.SUCCEEDED, Refund.Status.FAILED)
@@ -38,8 +41,12 @@ def record_provider_payment(*, checkout: Checkout, received: ReceivedPayment, no
     """
     invoice = lock_invoice(checkout.invoice)
     known = Payment.objects.filter(account=checkout.account_id, provider_id=received.id).first()
-    if known is not None or received.currency != invoice.currency:
+    if known is not None:
         return known
+    if received.currency != invoice.currency:
+        log = {"checkout": str(checkout.uuid), "payment": received.id, "currency": received.currency}
+        logger.error("a payment came in another currency and was not recorded", extra=log)
+        return None
     Checkout.objects.filter(pk=checkout.pk).update(status=Checkout.Status.PAID, failure="", check_at=None, ended_at=now)
     return add_payment(
         invoice=invoice,

@@ -1,4 +1,4 @@
-"""Calls the payment provider for rows that are due: events to handle, checkouts to check, refunds to make.
+"""Calls the payment provider for rows that are due: events to handle and to look for, checkouts, refunds to make.
 
 Accounts take turns, each with one thread at a time and its own key. So an account whose calls time out holds up
 nothing but itself, and an account's facts are recorded one after another. Each piece of work is counted before it
@@ -21,19 +21,27 @@ from django.db.models.functions import Now
 from config.db import TimeOrExpression, database_now
 from config.tries.counting import run_counted
 from workspaces.finance.models import Checkout, ProviderAccount, ProviderEvent, Refund
-from workspaces.finance.providers.faults import ProviderFault
+from workspaces.finance.providers.faults import OF_THE_KEY, ProviderFault
 from workspaces.finance.providers.stripe import Stripe
 from workspaces.finance.services.accounts import connected_accounts, stripe_of
 from workspaces.finance.services.checkouts import check_checkout, due_checkouts
-from workspaces.finance.services.provider_events import due_events, end_event, handle_event
+from workspaces.finance.services.provider_events import (
+    due_events,
+    due_looks,
+    end_event,
+    give_look_up,
+    handle_event,
+    look_for_events,
+)
 from workspaces.finance.services.refunds import call_refund, due_refunds
 
 EVENT_KIND: Final = "provider event"
 REFUND_KIND: Final = "refund"
 CHECKOUT_KIND: Final = "checkout"
+LOOK_KIND: Final = "look for events"
 THREADS: Final = 8
 TURN: Final = 20
-# A turn begins nothing more after this time. One piece of work may make four calls of ten seconds.
+# A turn begins nothing more after this time. One piece of work may make a few calls of ten seconds.
 TURN_SECONDS: Final = 15.0
 FIRST_ROWS: Final = 200
 # After a fault the account rests, so that the same fault does not cost a thread again at once.
@@ -48,7 +56,8 @@ MOST_EVENT_TRIES: Final = 20
 class WorkKind:
     """A kind of rows: which are due, how one is done, and how one that broke its process five times ends.
 
-    `account` is the path from the row to its account, `due` the column with its due time.
+    `account` is the path from the row to its account, `due` the column with its due time, `tries` and `failure` those
+    with the number of tries and what the last one failed of. If it goes well, stops of the account for `ends` end.
     """
 
     name: str
@@ -58,6 +67,9 @@ class WorkKind:
     related: tuple[str, ...]
     do: Callable[[Stripe, Any], None]
     give_up: Callable[[Any], None]
+    tries: str = "tries"
+    failure: str = "failure"
+    ends: frozenset[str] = OF_THE_KEY
 
     def accounts(self, now: TimeOrExpression, without: Collection[int]) -> list[int]:
         """Return the accounts of the first due rows, those of `without` left out."""
@@ -99,6 +111,19 @@ KINDS: Final = (
         ("invoice__workspace__agency", "account__workspace__agency"),
         check_checkout,
         _give_checkout_up,
+    ),
+    # A look needs other permissions than payments do, so it does not say that these are there again.
+    WorkKind(
+        LOOK_KIND,
+        due_looks,
+        "pk",
+        "look_at",
+        ("workspace__agency",),
+        look_for_events,
+        give_look_up,
+        tries="look_tries",
+        failure="look_failure",
+        ends=frozenset({"key_refused"}),
     ),
 )
 
@@ -155,21 +180,22 @@ def take_turn(pk: int) -> bool:
 
 def _begin(kind: WorkKind, row: Any, now: datetime) -> bool:
     """Count a try, and put the row's due time off as if the try would fail."""
-    row.tries += 1
-    pause = min(FIRST_WAIT * 2 ** min(row.tries - 1, 12), LONGEST_WAIT)
+    tries = getattr(row, kind.tries) + 1
+    setattr(row, kind.tries, tries)
+    pause = min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
     rows: QuerySet[Model] = type(row)._default_manager.filter(pk=row.pk, **{f"{kind.due}__lte": now})
-    return bool(rows.update(**{kind.due: now + pause, "tries": min(row.tries, 1_000)}))
+    return bool(rows.update(**{kind.due: now + pause, kind.tries: min(tries, 1_000)}))
 
 
 def _do(kind: WorkKind, account: ProviderAccount, row: Any) -> bool:
     try:
-        with stripe_of(account) as stripe:
+        with stripe_of(account, ends=kind.ends) as stripe:
             kind.do(stripe, row)
     except ProviderFault as fault:
         if isinstance(row, ProviderEvent) and row.tries >= MOST_EVENT_TRIES:
             end_event(row, failure=fault.code)
         else:
-            type(row)._default_manager.filter(pk=row.pk).update(failure=fault.code)
+            type(row)._default_manager.filter(pk=row.pk).update(**{kind.failure: fault.code})
         return False
     return True
 

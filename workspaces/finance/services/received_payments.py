@@ -12,6 +12,7 @@ from config.hooks import Registry
 from workspaces.finance import events
 from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount, Refund
 from workspaces.finance.services.amounts import from_minor
+from workspaces.finance.services.invoices import issue_locked_draft
 from workspaces.finance.services.ledger import settle_invoice
 from workspaces.finance.services.payment_notifications import OVERPAID, notify_of_money
 from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event
@@ -55,7 +56,12 @@ def add_payment(
     by: Actor,
     **details: Unpack[PaymentDetails],
 ) -> Payment:
-    """Add a payment of a locked invoice, settle the invoice, and tell the handlers. More than is owed is flagged."""
+    """Add a payment of a locked invoice, settle the invoice, and tell the handlers. More than is owed is flagged.
+
+    A draft is issued first: somebody has paid it.
+    """
+    if invoice.is_draft:
+        issue_locked_draft(invoice=invoice, now=now, by=by)
     payment = Payment.objects.create(
         workspace=invoice.workspace,
         invoice=invoice,

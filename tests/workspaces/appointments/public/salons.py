@@ -1,4 +1,4 @@
-"""A salon whose booking page is on, and a visitor who walks through it without scripts."""
+"""A salon whose booking page is on, its classes, and a visitor who walks through it without scripts."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from agency.actors import SYSTEM
 from agency.models import Agency
 from agency.tasks import send_mail
 from config.wall_clock import instant_of
-from tests.factories import AgencyFactory, ServiceFactory, StaffFactory, WorkspaceFactory
+from tests.factories import AgencyFactory, ClassSessionFactory, ServiceFactory, StaffFactory, WorkspaceFactory
 from tests.tenants import an_address
 from workspaces.appointments.models import TimeOff, VisitorBooking
 from workspaces.appointments.public.details import signed_form_time
@@ -26,6 +26,7 @@ from workspaces.appointments.services.deposits import hold_visit
 from workspaces.appointments.services.mails import code_of
 from workspaces.appointments.services.visitors import check_code
 from workspaces.catalogue.models import Service, ServiceStaff, Staff
+from workspaces.classes.models import ClassSession
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 from workspaces.subaccounts.services import change_workspace
@@ -75,6 +76,25 @@ def a_salon(
     return Salon(workspace, service, staff, made.slug)
 
 
+def a_class(salon: Salon, *, seats: int = 10, days: int = 2, name: str = "Yoga") -> ClassSession:
+    """A class of the salon, in so many days from 20 to 21 in Berlin, when nobody cuts hair."""
+    service = Service.objects.filter(workspace=salon.workspace, name=name).first()
+    service = service or ServiceFactory.create(workspace=salon.workspace, name=name)
+    day = now().astimezone(ZoneInfo(BERLIN)).date() + timedelta(days=days)
+    return ClassSessionFactory.create(
+        workspace=salon.workspace,
+        service=service,
+        staff=salon.staff,
+        starts_at=instant_of(datetime.combine(day, time(20)), BERLIN),
+        capacity=seats,
+    )
+
+
+def classes_page(session: ClassSession) -> str:
+    """Give the path of the list of a class's service."""
+    return f"/book/{session.workspace.booking_page.slug}/classes/{session.service.uuid}"
+
+
 @dataclass(slots=True)
 class Visitor:
     """A browser without scripts, from an address of its own."""
@@ -108,6 +128,18 @@ class Visitor:
     def book(self, salon: Salon, **changes: str) -> str:
         """Book the first free time, and give the path of the page about the appointment."""
         answer = self.send_details(self.first_time(salon), **changes)
+        assert answer.status_code == 302, answer.content.decode()
+        booked = self.type_code(answer.headers["Location"])
+        assert booked.status_code == 302, booked.content.decode()
+        return urlsplit(booked.headers["Location"]).path
+
+    def class_link(self, session: ClassSession) -> str:
+        """Give the address of the page on which a class is booked."""
+        return self.links(classes_page(session), f"/{session.uuid}[?]")[0]
+
+    def book_class(self, session: ClassSession, **changes: str) -> str:
+        """Book a seat, or a place with `waits`, and give the path of the page about it."""
+        answer = self.send_details(self.class_link(session), **changes)
         assert answer.status_code == 302, answer.content.decode()
         booked = self.type_code(answer.headers["Location"])
         assert booked.status_code == 302, booked.content.decode()

@@ -263,7 +263,7 @@ def test_a_contact_has_at_most_ten_open_appointments(salon: Salon, visitor: Visi
     page = visitor.send_details(visitor.first_time(salon)).headers["Location"]
     refused = visitor.type_code(page)
     assert refused.status_code == 409
-    assert "many appointments" in refused.content.decode()
+    assert "many bookings" in refused.content.decode()
     assert Appointment.objects.count() == 10
 
 

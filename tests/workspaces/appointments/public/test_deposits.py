@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,12 +19,16 @@ from tests.factories import ContactFactory
 from tests.tenants import Tenant
 from tests.workspaces.appointments.public.salons import ADA, Salon, Visitor, a_salon, instant_of_link
 from tests.workspaces.finance.payments.paying import connected, deliver, make_due, work
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from tools.sandbox.stripe.server import RunningStripe, open_stripe
 from workspaces.appointments.models import Appointment, Hold, Occupancy, VisitorBooking
 from workspaces.appointments.services.booking import TimeTaken, book_appointment
 from workspaces.appointments.tasks import end_holds, settle_deposits
 from workspaces.catalogue.models import Service
-from workspaces.finance.models import Checkout, Invoice, ProviderAccount, Refund
+from workspaces.contacts.models import Contact
+from workspaces.contacts.services.contacts import remove_contact
+from workspaces.finance.models import Checkout, Invoice, InvoiceSeries, ProviderAccount, Refund
+from workspaces.finance.services.invoices import InvoiceIsBeingPaid, change_invoice, delete_invoice, issue_invoice
 
 pytestmark = pytest.mark.django_db
 SECONDS = 20
@@ -101,12 +106,8 @@ def test_a_paid_deposit_books_the_time_that_was_held(
     link = visitor.first_time(salon)
     answer = go_to_payment(visitor, link)
     hold, invoice = Hold.objects.get(), Invoice.objects.get()
-    assert (hold.starts_at, hold.invoice, invoice.total, invoice.status) == (
-        instant_of_link(link),
-        invoice.uuid,
-        1_500,
-        "open",
-    )
+    assert (hold.starts_at, hold.invoice) == (instant_of_link(link), invoice.uuid)
+    assert (invoice.total, invoice.status, invoice.number) == (1_500, "draft", None)
     assert timedelta(minutes=34) < hold.expires_at - now() <= timedelta(minutes=35)
     with pytest.raises(TimeTaken):
         take(salon, link)
@@ -116,6 +117,8 @@ def test_a_paid_deposit_books_the_time_that_was_held(
     assert not Appointment.objects.exists()
     deliver(stripe)
     work(account)
+    invoice.refresh_from_db()
+    assert (invoice.status, invoice.number, invoice.paid) == ("paid", "INV-0001", 1_500)
     assert "are booking the time" in visitor.get(back).content.decode()
     settle_deposits()
     appointment = Appointment.objects.get()
@@ -181,15 +184,16 @@ def test_a_visitor_who_comes_back_unpaid_may_go_on_until_the_hold_ends(
     an_hour_passes()
     assert "no longer kept for you" in visitor.get(page).content.decode()
     assert visitor.post(page).status_code == 409
-    # The invoice that nobody paid is cancelled once the payment page has ended.
+    # The draft that nobody paid is deleted once the payment page has ended. It has taken no number.
     settle_deposits()
-    assert Invoice.objects.get(kind="invoice").status == "open"
+    assert Invoice.objects.get().status == "draft"
     stripe.control("expire", session=Checkout.objects.get().provider_id)
     make_due()
     work(account)
     an_hour_passes()
     settle_deposits()
-    assert Invoice.objects.get(kind="invoice").status == "void"
+    assert not Invoice.objects.exists()
+    assert not InvoiceSeries.objects.exists()
     assert Hold.objects.get().check_at is None
     assert "Refresh" not in visitor.get(f"{page}?paid=1").headers
     end_holds()
@@ -208,6 +212,90 @@ def test_while_the_provider_is_away_the_time_is_kept(
         assert visitor.post(answer.headers["Location"]).status_code == 503
     assert visitor.post(answer.headers["Location"]).status_code == 303
     assert Hold.objects.count() == Invoice.objects.count() == 1
+
+
+def remove_the_contact() -> None:
+    contact = Contact.objects.get(email=ADA["email"])
+    remove_contact(contact=contact, now=now(), by=SYSTEM)
+
+
+def test_a_contact_removed_while_paying_is_asked_for_no_money(
+    salon: Salon, account: ProviderAccount, stripe: RunningStripe
+) -> None:
+    visitor = Visitor()
+    link = visitor.first_time(salon)
+    answer = go_to_payment(visitor, link)
+    remove_the_contact()
+    take(salon, link)
+    settle_deposits()
+    assert "This link has ended" in requests.get(answer.headers["Location"], timeout=SECONDS).text
+    assert not Invoice.objects.exists()
+    hold = Hold.objects.get()
+    assert (hold.contact, hold.note, hold.check_at, hold.refunded_at) == (None, "", None, None)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_deposit_of_a_removed_contact_is_paid_back(
+    salon: Salon, account: ProviderAccount, stripe: RunningStripe, is_known: bool
+) -> None:
+    """The payment is recorded before the removal, or only asked about after it."""
+    visitor = Visitor()
+    answer = go_to_payment(visitor, visitor.first_time(salon))
+    back = decide(answer, "pay")
+    if is_known:
+        deliver(stripe)
+        work(account)
+    remove_the_contact()
+    settle_deposits()
+    settle_deposits()
+    assert not Appointment.objects.exists()
+    assert Refund.objects.get().amount == 1_500
+    assert "Your booking failed" in subjects()
+    assert "You get your money back" in visitor.get(back).content.decode()
+    make_due()
+    work(account)
+    invoice = Invoice.objects.get(kind="invoice")
+    assert (Refund.objects.get().status, invoice.paid, invoice.balance) == ("succeeded", 0, 0)
+    assert invoice.billed_to.name == ADA["name"]
+
+
+def test_a_deposit_that_is_paid_after_all_is_never_forgotten(
+    salon: Salon, account: ProviderAccount, stripe: RunningStripe
+) -> None:
+    """The provider was away when the payment page ended, so nobody knows whether somebody paid."""
+    visitor = Visitor()
+    answer = go_to_payment(visitor, visitor.first_time(salon))
+    decide(answer, "pay")
+    remove_the_contact()
+    Checkout.objects.update(expires_at=now() - timedelta(hours=1))
+    with override_settings(STRIPE_API_URL="http://127.0.0.1:9"):
+        settle_deposits()
+    assert (Invoice.objects.get().status, Checkout.objects.get().status) == ("draft", "expired")
+    assert Hold.objects.get().check_at is None
+    deliver(stripe)
+    work(account)
+    settle_deposits()
+    assert Refund.objects.get().amount == 1_500
+
+
+def test_the_draft_of_a_deposit_stays_as_it_is_while_it_can_be_paid(
+    salon: Salon, account: ProviderAccount, stripe: RunningStripe
+) -> None:
+    visitor = Visitor()
+    go_to_payment(visitor, visitor.first_time(salon))
+    invoice = Invoice.objects.get()
+    page = dashboard_client(salon.workspace).get(f"/app/invoices/{invoice.uuid}").content.decode()
+    assert "A payment of this draft has begun." in page
+    for step in ("edit", "issue", "delete"):
+        assert f"/app/invoices/{invoice.uuid}/{step}" not in page
+    for change in (
+        partial(issue_invoice, invoice=invoice, now=now(), by=SYSTEM),
+        partial(change_invoice, invoice=invoice, now=now(), by=SYSTEM, note="Other"),
+        partial(delete_invoice, invoice=invoice, by=SYSTEM),
+    ):
+        with pytest.raises(InvoiceIsBeingPaid):
+            change()
+    assert Invoice.objects.get().updated_at == invoice.updated_at
 
 
 def test_without_online_payments_the_time_is_booked_at_once(salon: Salon) -> None:

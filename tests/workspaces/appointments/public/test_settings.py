@@ -9,7 +9,7 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from tests.agency.console.browsers import a_browser
-from tests.factories import ServiceFactory, StaffFactory, WorkspaceFactory
+from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory, WorkspaceFactory
 from tests.images.qr import read_picture
 from tests.tenants import Tenant
 from workspaces.appointments.models import BookingPage
@@ -45,10 +45,16 @@ def test_an_owner_switches_the_page_on_and_sees_its_link(owner: Client, a: Tenan
     assert "&lt;a href=&quot;http://testserver/book/salon&quot;&gt;Book an appointment&lt;/a&gt;" in shown
     [code] = re.findall(r'class="qr" src="([^"]+)"', shown)
     assert read_picture(unescape(code)) == "http://testserver/book/salon"
-    assert "No service can be booked yet" in shown
+    assert "Nothing can be booked yet" in shown
+    assert not page.offers_classes
     service = ServiceFactory.create(workspace=a.workspace, kind="appointment", duration_minutes=30)
     ServiceStaff.objects.create(service=service, staff=StaffFactory.create(workspace=a.workspace))
-    assert "No service can be booked yet" not in owner.get(PAGE).content.decode()
+    assert "Nothing can be booked yet" not in owner.get(PAGE).content.decode()
+    ServiceStaff.objects.all().delete()
+    ClassSessionFactory.create(workspace=a.workspace)
+    assert "Nothing can be booked yet" in owner.get(PAGE).content.decode()
+    assert owner.post(PAGE, {**TYPED, "offers_classes": "on"}).status_code == 302
+    assert "Nothing can be booked yet" not in owner.get(PAGE).content.decode()
     picture = owner.get(f"{PAGE}/code.png")
     assert picture.headers["Content-Type"] == "image/png"
     assert picture.content.startswith(b"\x89PNG")
@@ -57,7 +63,7 @@ def test_an_owner_switches_the_page_on_and_sees_its_link(owner: Client, a: Tenan
 
 
 @pytest.mark.parametrize(
-    "slug", ["", "ab", "Salon", "a--b", "-salon", "salon-", "s\u00e4lon", "manage", "x" * 61, "taken"]
+    "slug", ["", "ab", "Salon", "a--b", "-salon", "salon-", "s\u00e4lon", "manage", "seat", "x" * 61, "taken"]
 )
 def test_an_address_is_plain_and_belongs_to_one_page(slug: str, owner: Client) -> None:
     other = WorkspaceFactory.create(name="Other")

@@ -1,4 +1,4 @@
-"""Processes that are killed while they call Stripe: one session, one payment, one refund of each invoice."""
+"""Processes that are killed while they call Stripe: one session, payment and refund each, and no event is lost."""
 
 from collections.abc import Callable
 
@@ -12,6 +12,7 @@ from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until
 from tests.workspaces.finance.payments.paying import (
+    KEY,
     an_invoice,
     deliver,
     make_due,
@@ -21,7 +22,7 @@ from tests.workspaces.finance.payments.paying import (
     work,
 )
 from tools.sandbox.stripe.server import RunningStripe
-from workspaces.finance.models import Checkout, Payment, ProviderAccount, Refund
+from workspaces.finance.models import Checkout, Payment, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.refunds import refund_payment
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,21 +39,24 @@ class Killer:
     def kill_often(self, call: str, work: str) -> None:
         """Kill several processes at a call: the last one when Stripe has done it, the others before."""
         for number in range(KILLS):
-            self._kill(call, work, is_done=number == KILLS - 1)
+            self.kill(call, work, is_done=number == KILLS - 1)
 
-    def _kill(self, call: str, work: str, *, is_done: bool) -> None:
-        """Have a process work, kill it while it waits for the answer to a call, and let time pass."""
-        before = self._calls(call)
-        self.stripe.control("fault", call=call, kind="hang", times=None, after=is_done)
+    def kill(self, call: str, work: str, *, is_done: bool, skip: int = 0) -> None:
+        """Have a process work, kill it while it waits for the answer to a call, and let time pass.
+
+        The first `skip` calls are answered.
+        """
+        before = self._faults()
+        self.stripe.control("fault", call=call, kind="hang", times=None, after=is_done, skip=skip)
         order = Order("tests.workspaces.finance.payments.killed_paying", (work,), self.stripe.variables)
         with self.preloaded.killed_at_end(order):
-            until(lambda: self._calls(call) > before)
+            until(lambda: self._faults() > before)
         self.stripe.control("fault")
         self.kills += 1
         make_due()
 
-    def _calls(self, call: str) -> int:
-        return sum(one["call"] == call for one in self.stripe.control("ledger")["calls"])
+    def _faults(self) -> int:
+        return sum(one["fault"] is not None for one in self.stripe.control("ledger")["calls"])
 
 
 @pytest.fixture
@@ -95,3 +99,28 @@ def test_a_refund_that_is_killed_is_made_once(
         work(account)
         assert [one["amount"] for one in stripe.control("ledger")["refunds"]] == [1_900] * number
     record_property("kills", killer.kills)
+
+
+def test_a_look_that_is_killed_anywhere_misses_nothing(
+    a: Tenant, account: ProviderAccount, stripe: RunningStripe, killer: Killer
+) -> None:
+    payment = paid_by_card(an_invoice(a), stripe)
+    stripe.control("refund", payment_intent=payment.provider_id, amount=1_900)
+    stripe.control("flood", key=KEY, number=250)  # three pages, the refund on the last one
+    stripe.control("take")
+    looked_until = ProviderAccount.objects.get().looked_until
+    stored = []
+    make_due()
+    for pages in range(2):
+        killer.kill("list_events", "worker", is_done=True, skip=pages)
+        stored.append(ProviderEvent.objects.filter(object_id__startswith="re_gone").count())
+        assert ProviderAccount.objects.get().looked_until == looked_until
+    assert stored == [0, 100]
+    ProviderEvent.objects.filter(object_id__startswith="re_gone").update(due_at=None)
+    make_due()
+    work(account)
+    ProviderEvent.objects.filter(object_id__startswith="re_gone").update(due_at=None)
+    work(account)
+    assert ProviderEvent.objects.filter(object_id__startswith="re_gone").count() == 250
+    assert Refund.objects.get().amount == 1_900
+    assert ProviderAccount.objects.get().look_cursor == ""

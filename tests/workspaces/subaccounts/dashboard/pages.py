@@ -407,6 +407,7 @@ PAGES = {
     "payments": PageCase(200, 405),
     "payment-refund": PageCase(200, 422, payment),
     "payment-account": PageCase(200, 422, owners="posts"),
+    "payment-account-webhooks": PageCase(200, 302, owners="all"),
     "payment-account-disconnect": PageCase(200, 302, owners="all"),
     "staff": PageCase(200, 405),
     "staff-new": PageCase(200, 422),
