@@ -105,8 +105,8 @@ class Catalogue(NamedTuple):
     """The services of the demo workspace, and the staff member who hosts its classes."""
 
     workspace: Workspace
-    haircut: Service
-    colour: Service
+    cut: Service
+    highlights: Service
     pilates: Service
     host: Staff
 
@@ -118,9 +118,9 @@ def _add_catalogue(workspace: Workspace, now: datetime) -> Catalogue:
         create_staff(workspace=workspace, name=name, now=now, by=BOOTSTRAP) for name in ("Mara Jansen", "Theo Brandt")
     ]
     set_working_hours(staff=second, timezone=workspace.timezone, weekly=LATE, exceptions={}, now=now, by=BOOTSTRAP)
-    haircut = create_service(
+    cut = create_service(
         workspace=workspace,
-        name="Haircut",
+        name="Cut and blow-dry",
         kind=Service.Kind.APPOINTMENT,
         duration_minutes=45,
         price=Decimal(38),
@@ -130,9 +130,9 @@ def _add_catalogue(workspace: Workspace, now: datetime) -> Catalogue:
         now=now,
         by=BOOTSTRAP,
     )
-    colour = create_service(
+    highlights = create_service(
         workspace=workspace,
-        name="Colour",
+        name="Highlights",
         kind=Service.Kind.APPOINTMENT,
         duration_minutes=120,
         price=Decimal(95),
@@ -151,7 +151,7 @@ def _add_catalogue(workspace: Workspace, now: datetime) -> Catalogue:
         now=now,
         by=BOOTSTRAP,
     )
-    return Catalogue(workspace, haircut, colour, pilates, first)
+    return Catalogue(workspace, cut, highlights, pilates, first)
 
 
 def _book(catalogue: Catalogue, contacts: list[Contact], now: datetime) -> None:
@@ -159,11 +159,11 @@ def _book(catalogue: Catalogue, contacts: list[Contact], now: datetime) -> None:
     # That day is over by now, because only Sundays are closed.
     for days, end in PAST_APPOINTMENTS:
         then = now - days * DAY
-        starts_at = next(_times(catalogue.haircut, then))
-        appointment = _appointment(catalogue.haircut, contacts[days % 3], starts_at, then)
+        starts_at = next(_times(catalogue.cut, then))
+        appointment = _appointment(catalogue.cut, contacts[days % 3], starts_at, then)
         end(appointment=appointment, now=appointment.ends_at, by=BOOTSTRAP)
-    services = (catalogue.haircut, catalogue.haircut, catalogue.colour)
-    for number, starts_at in enumerate(list(_times(catalogue.haircut, now))[: len(FREE_TIMES_TAKEN)]):
+    services = (catalogue.cut, catalogue.cut, catalogue.highlights)
+    for number, starts_at in enumerate(list(_times(catalogue.cut, now))[: len(FREE_TIMES_TAKEN)]):
         service = services[number % 3]
         at_once = next(
             one.starts_at
@@ -245,16 +245,16 @@ def _write_invoices(workspace: Workspace, contacts: list[Contact], now: datetime
         return create_invoice(workspace=workspace, contact=contact, lines=inputs, now=moment, by=BOOTSTRAP)
 
     first, second, third = contacts
-    _pay(issued(first, 40, ("Colour", 95), ("Haircut", 38)), now - 35 * DAY)
+    _pay(issued(first, 40, ("Highlights", 95), ("Cut and blow-dry", 38)), now - 35 * DAY)
     refunded = _pay(issued(second, 32, ("Ten classes of Pilates", 120)), now - 30 * DAY)
     refund_payment(
         payment=refunded, amount=2_400, now=now - 12 * DAY, by=BOOTSTRAP, reason="Two classes were cancelled."
     )
-    issued(third, 25, ("Haircut", 38), ("Hair oil", 24))  # was due after 14 days
-    void_invoice(invoice=issued(first, 9, ("Haircut", 38)), now=now - 8 * DAY, by=BOOTSTRAP)
-    _pay(issued(third, 6, ("Colour", 95), ("Hair oil", 24)), now - DAY)
-    issued(second, 2, ("Colour", 95))
-    draft(third, 0, ("Haircut", 38))
+    issued(third, 25, ("Cut and blow-dry", 38), ("Hair oil", 24))  # was due after 14 days
+    void_invoice(invoice=issued(first, 9, ("Cut and blow-dry", 38)), now=now - 8 * DAY, by=BOOTSTRAP)
+    _pay(issued(third, 6, ("Highlights", 95), ("Hair oil", 24)), now - DAY)
+    issued(second, 2, ("Highlights", 95))
+    draft(third, 0, ("Cut and blow-dry", 38))
 
 
 def _pay(invoice: Invoice, at: datetime) -> Payment:

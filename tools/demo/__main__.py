@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
             output=sys.stdout,
             local=None if chosen.base_url or chosen.key else LocalSystem.read(chosen.state),
         )
-    except DemoFailed as failure:
+    except (DemoFailed, OSError) as failure:  # `requests` raises errors of input and output
         return _failed(str(failure))
     except KeyboardInterrupt:
         _failed("Stopped.")

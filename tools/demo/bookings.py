@@ -91,10 +91,8 @@ class Figures:
         return found
 
     def __str__(self) -> str:
-        return (
-            f"{self.winners} of {self.clients} clients got the time they all wanted; {self.ours}, "
-            "the same in both books"
-        )
+        books = "the same in both books" if self.ours == self.theirs else "but not the same in both books"
+        return f"{self.winners} of {self.clients} clients got the time they all wanted; {self.ours}, {books}"
 
 
 class BookingStory:
@@ -107,7 +105,7 @@ class BookingStory:
         self.browser = Browser(system.base_url)
         self.stripe = RunningStripe(system.stripe_url)
         self.sessions: list[str] = []
-        self.staff = self.service = self.contact = self.slug = ""
+        self.staff = self.service = self.contact = self.slug = self.deposit = ""
         self.winners = 0
 
     def play(self) -> bool:
@@ -180,7 +178,8 @@ class BookingStory:
     def book_with_code(self) -> None:
         """Choose a time and type the code; a wrong one first. The deposit is asked for then."""
         started, browser = time.monotonic(), self.browser
-        times = browser.get(f"/book/{self.slug}/{self.service}")
+        week = datetime.now(UTC) + timedelta(days=3)
+        times = browser.get(f"/book/{self.slug}/{self.service}?week={week:%Y-%m-%d}")
         details = browser.get(browser.link(times, "/details[?]"))
         time.sleep(READING_SECONDS)
         typed = {"name": "Vera Visitor", "email": f"{uuid.uuid4().hex}@example.com"}

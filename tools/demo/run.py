@@ -130,7 +130,7 @@ def run_demo(
     progress = Progress(output, events + (STEPS_OF_BOOKINGS if local else 0))
     went_well = _show_events(base_url, key, sub_accounts, timing, progress) if sub_accounts else True
     if local is None:
-        progress.remark("appointments and payments are shown where `make run` has started the system")
+        progress.remark("appointments and payments need the system of `make run`, with the key and password it printed")
         return went_well
     return BookingStory(local, progress, timing.wait).play() and went_well
 

@@ -10,12 +10,19 @@ from django.utils.timezone import now
 
 from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential, MessageTemplate
+from config.operations import demo_data
 from tools.local.runner.demo_number import NUMBER, connect_demo_number
 from tools.sandbox.config import DEVELOPMENT
 from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import disconnect_channel
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the demo data that take 700 statements."""
+    monkeypatch.setattr(demo_data, "add_business", lambda *_: None)
 
 
 @pytest.fixture
