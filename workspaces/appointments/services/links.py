@@ -1,4 +1,4 @@
-"""The secret link on which a contact manages an appointment."""
+"""The tokens of secret links, and the link on which a contact manages an appointment."""
 
 import secrets
 from hashlib import sha256
@@ -14,10 +14,11 @@ LONGEST_TOKEN: Final = 64
 def new_token() -> tuple[str, bytes]:
     """Return a new token and its digest."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    return token, _digest(token)
+    return token, digest_of(token)
 
 
-def _digest(token: str) -> bytes:
+def digest_of(token: str) -> bytes:
+    """Return the digest by which a token is found."""
     return sha256(token.encode(errors="replace")).digest()
 
 
@@ -31,4 +32,4 @@ def appointment_of_token(token: str) -> Appointment | None:
     if len(token) > LONGEST_TOKEN:
         return None
     rows = Appointment.objects.with_names().select_related("workspace")
-    return rows.filter(token_digest=_digest(token)).first()
+    return rows.filter(token_digest=digest_of(token)).first()
