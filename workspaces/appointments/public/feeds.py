@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.urls import path
 from django.utils import translation
 from django.utils.cache import get_conditional_response
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from agency.pages.branding import host_serves
@@ -46,7 +47,7 @@ def read_feed(request: HttpRequest, token: str) -> HttpResponseBase:
 def _answer(request: HttpRequest, token: str) -> HttpResponseBase:
     feed = feed_of_token(token)
     if feed is None or not _is_served(request, feed):
-        return _plain(404, "There is no calendar at this address.")
+        return _plain(404, _("There is no calendar at this address."))
     refused = _refuse_too_many(f"calendar-feed:{feed.pk}", MOST_OF_FEED)
     return refused or _calendar(request, feed)
 
@@ -69,7 +70,7 @@ def _calendar(request: HttpRequest, feed: CalendarFeed) -> HttpResponseBase:
     if answer is None:
         with FILES.slot() as is_free:
             if not is_free:
-                return _plain(503, "Too many calendars are being read. Try again later.", retry_after=BUSY_SECONDS)
+                return _plain(503, _("Too many requests"), retry_after=BUSY_SECONDS)
             answer = HttpResponse(contents.write(now=now), content_type=CALENDAR)
     answer.headers["ETag"] = etag
     return answer
@@ -79,7 +80,7 @@ def _refuse_too_many(bucket: str, most: int) -> HttpResponse | None:
     rate = count_request(RateLimit(bucket, most))
     if rate is None or rate.retry_after is None:
         return None
-    return _plain(429, "This calendar was read very often. Try again later.", retry_after=rate.retry_after)
+    return _plain(429, _("Too many requests"), retry_after=rate.retry_after)
 
 
 def _plain(status: int, text: str, *, retry_after: int | None = None) -> HttpResponse:
