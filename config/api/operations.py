@@ -84,10 +84,16 @@ def object_response(serializer: type[Serializer]) -> ResponseSpec:
 
 
 @cache
-def list_response(serializer: type[Serializer], meta: type[Serializer] | None = None) -> ResponseSpec:
-    """Describe `{data: […]}`, and `meta` beside it if it is given."""
-    more = {"meta": meta()} if meta else {}
-    example = {"data": [serializer.example()], **({"meta": meta.example()} if meta else {})}
+def list_response(
+    serializer: type[Serializer], meta: type[Serializer] | None = None, beside: type[Serializer] | None = None
+) -> ResponseSpec:
+    """Describe `{data: […]}`, and what is given of `meta` and the fields of `beside` next to it."""
+    more = {**({"meta": meta()} if meta else {}), **(beside().get_fields() if beside else {})}
+    example = {
+        "data": [serializer.example()],
+        **({"meta": meta.example()} if meta else {}),
+        **(beside.example() if beside else {}),
+    }
     return ResponseSpec(schema=_named(serializer, "List", data=serializer(many=True), **more), example=example)
 
 

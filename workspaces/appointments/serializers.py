@@ -146,6 +146,16 @@ class FreeTimeSerializer(Serializer):
     staff = ListField(child=UUIDField(), source="staff_uuids", example=[STAFF])
 
 
+class RestOfFreeTimesSerializer(Serializer):
+    """Where an answer with free times ends."""
+
+    next_from = DateTimeField(
+        allow_null=True,
+        help_text="Send it as `from` to get the rest. Null if the answer reaches up to `to`.",
+        example="2026-12-08T14:15:00Z",
+    )
+
+
 class ShownFreeTime:
     """A free time with the ids of the staff."""
 
