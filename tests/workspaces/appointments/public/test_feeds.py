@@ -125,7 +125,7 @@ def test_an_appointment_is_the_one_of_the_visitors_file_through_all_its_changes(
     assert (str(event["SUMMARY"]), str(event["DESCRIPTION"])) == ("Haircut (Ada Lovelace)", "+4930123456")
     assert (event.decoded("DTSTART"), event["DTSTART"].to_ical()[-1:]) == (tomorrow(), b"Z")
     assert str(event["URL"]) == f"http://testserver/app/appointments/{appointment.uuid}"
-    assert appointment.token not in read(path).content.decode()
+    assert str(appointment.token) not in read(path).content.decode()
     reschedule_appointment(appointment=appointment, starts_at=tomorrow(15), now=now(), by=SYSTEM)
     assert compared() == (1, "CONFIRMED")
     cancel_appointment(appointment=appointment, now=now(), by=SYSTEM)
@@ -231,7 +231,7 @@ def test_a_program_is_told_when_to_come_again_and_gets_no_file_twice(
 
 
 def test_a_fetch_is_noted_once_an_hour_and_the_statements_stay_the_same(cut: Service, mia: Staff, ada: Contact) -> None:
-    path, numbers = path_of(mia), []
+    path, numbers = path_of(mia), list[int]()
     for _ in range(2):
         booked(cut, ada, tomorrow(9 + len(numbers)))
         ClassSessionFactory.create(workspace=cut.workspace, staff=mia, starts_at=tomorrow(15 + len(numbers)) + DAY)
