@@ -28,7 +28,7 @@ from workspaces.appointments.serializers import (
     WorkingHoursBodySerializer,
     WorkingHoursSerializer,
 )
-from workspaces.appointments.services.availability import FreeTimesPart, first_free_times
+from workspaces.appointments.services.availability import first_free_times
 from workspaces.appointments.services.booking import AppointmentNotFound, TimeTaken, book_appointment
 from workspaces.appointments.services.hours import (
     TimeOffLimitReached,
@@ -56,10 +56,7 @@ NOT_STARTED = f"{NOT_OPEN} Or it has not started yet."
 
 
 class AvailabilityViewSet(WorkspaceViewSet):
-    """At which times a service can be booked.
-
-    An answer is bounded: it ends with a whole time when it names 2,000 staff members, and says where to go on.
-    """
+    """At which times a service can be booked."""
 
     @operation(
         operation_id="listFreeTimes",
@@ -82,12 +79,6 @@ class AvailabilityViewSet(WorkspaceViewSet):
             now=database_now(),
             most=MOST_NAMED,
         )
-        return self._part(found)
-
-    def nothing_matches(self) -> HttpResponse:
-        return self._part(FreeTimesPart([], None))
-
-    def _part(self, found: FreeTimesPart) -> HttpResponse:
         times = FreeTimeSerializer([ShownFreeTime(one) for one in found.times], many=True)
         return json_response({"data": times.data, **RestOfFreeTimesSerializer(found).data})
 
