@@ -15,7 +15,8 @@ SECRET = re.compile(
     r"svc_(?:ag_)?(?:test_)?[0-9A-Za-z]{20,}|whsec_[\w+/=-]{20,}|(?<=/set-password/)[\w-]+/[\w-]{20,}"
     r"|(?<=/connect/)[\w-]{40,}|(?<=/account/invitation/)[\w:-]{20,}|(?<=/sign-up/confirm/)[\w:-]{20,}"
     r"|(?<=/media/)[\w-]{20,}|(?<=/l/)[0-9A-Za-z]{10,}|(?<=/redeliveries/)[\w:-]{20,}|\bEAA[\w-]{20,}"
-    r"|(?<=/book/manage/)[\w-]{20,}|(?<=/book/seat/)[\w-]{20,}|(?<=/pay/)[\w-]{20,}|\b[rs]k_(?:live|test)_\w{10,}"
+    r"|(?<=/book/manage/)[\w-]{20,}|(?<=/book/seat/)[\w-]{20,}|(?<=/pay/)[\w-]{20,}|(?<=/calendar/)[\w-]{20,}"
+    r"|\b[rs]k_(?:live|test)_\w{10,}"
 )
 # PostgreSQL's error details quote whole rows, in which a secret looks like any other text.
 DETAIL = re.compile(

@@ -133,6 +133,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("brand/", include("agency.public")),
     path("media/", include("workspaces.media.public")),
     path("book/", include("workspaces.appointments.public.urls")),
+    path("calendar/", include("workspaces.appointments.public.feeds")),
     path("connect/", include("channelconnect.pages.urls")),
     path("l/", include("broadcasts.public")),
     path("pay/", include("workspaces.finance.public")),

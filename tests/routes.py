@@ -52,6 +52,7 @@ PAGES = (
     "app",
     "book/",
     "brand/",
+    "calendar/",
     "connect/",
     "console",
     "l/",

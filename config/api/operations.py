@@ -63,11 +63,15 @@ class PageMetaSerializer(serializers.Serializer[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseSpec:
-    """The body of a success: its schema, and an example made from the serializer's example. A file has no example."""
+    """The body of a success: its schema, and an example made from the serializer's example. A file has no example.
+
+    `beside` names the fields next to `data` that are null in an empty list.
+    """
 
     schema: AnySerializer | OpenApiTypes
     example: Any
     is_page: bool = False
+    beside: tuple[str, ...] = ()
     content_type: str = CONTENT_TYPE
 
 
@@ -84,11 +88,19 @@ def object_response(serializer: type[Serializer]) -> ResponseSpec:
 
 
 @cache
-def list_response(serializer: type[Serializer], meta: type[Serializer] | None = None) -> ResponseSpec:
-    """Describe `{data: […]}`, and `meta` beside it if it is given."""
-    more = {"meta": meta()} if meta else {}
-    example = {"data": [serializer.example()], **({"meta": meta.example()} if meta else {})}
-    return ResponseSpec(schema=_named(serializer, "List", data=serializer(many=True), **more), example=example)
+def list_response(
+    serializer: type[Serializer], meta: type[Serializer] | None = None, beside: type[Serializer] | None = None
+) -> ResponseSpec:
+    """Describe `{data: […]}`, and what is given of `meta` and the fields of `beside` next to it."""
+    fields = beside().get_fields() if beside else {}
+    more = {**({"meta": meta()} if meta else {}), **fields}
+    example = {
+        "data": [serializer.example()],
+        **({"meta": meta.example()} if meta else {}),
+        **(beside.example() if beside else {}),
+    }
+    schema = _named(serializer, "List", data=serializer(many=True), **more)
+    return ResponseSpec(schema=schema, example=example, beside=tuple(fields))
 
 
 @cache

@@ -259,9 +259,10 @@ class SurfaceView(APIView, Generic[Caller]):
 
     def nothing_matches(self) -> HttpResponse:
         declared = operation_of(self, self.request.method)
-        is_page = declared is not None and declared.answer.is_page
-        empty = page_envelope(self.request._request, self.page, [], 0) if is_page else {"data": []}
-        return json_response(empty)
+        answer = declared.answer if declared else None
+        if answer and answer.is_page:
+            return json_response(page_envelope(self.request._request, self.page, [], 0))
+        return json_response({"data": [], **dict.fromkeys(answer.beside if answer else ())})
 
 
 def _given_headers(response: Response) -> dict[str, str]:

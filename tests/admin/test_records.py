@@ -48,6 +48,7 @@ from tests.workspaces.conversations.facts import receive, received
 from webhooks.models import Attempt, Delivery, Endpoint
 from webhooks.services.endpoints import new_secret
 from workspaces.appointments.services.booking import hold_time
+from workspaces.appointments.services.calendar_feeds import create_feed
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation
 from workspaces.classes.models import ClassSession, WaitingListEntry
@@ -88,6 +89,7 @@ def fill(workspace: Workspace) -> list[str]:
     change_finance_settings(workspace=workspace, now=now, by=SYSTEM, payment_days=7)
     booked = AppointmentFactory.create(workspace=workspace)
     a_time_off(booked.staff)
+    feed = create_feed(staff=booked.staff, now=now, by=SYSTEM)
     hold_time(
         workspace=workspace,
         service=booked.service,
@@ -150,6 +152,7 @@ def fill(workspace: Workspace) -> list[str]:
         "whsec_secret",
         "https://pay.example/x",
         booked.token or "",
+        feed.token or "",
         "a customer's message",
         "a-channel-s-token",
         *(str(invoice.token) for invoice in Invoice.objects.exclude(token=None)),

@@ -22,7 +22,7 @@ from config.operations.bootstrap_accounts import example_address, without_revoke
 from workspaces.appointments.models import Appointment
 from workspaces.classes.models import ClassSession
 from workspaces.finance.models import Invoice, Payment
-from workspaces.finance.services.overdue import newly_overdue
+from workspaces.finance.services.recording import newly_overdue
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_workspace
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -30,7 +31,7 @@ from tests.agency.invitations import invited, mailed_link
 from tests.agency.two_factor import an_app
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.channelconnect.customer import link_of, path_of
-from tests.factories import a_file
+from tests.factories import StaffFactory, a_file
 from tests.factories.appointments import AppointmentFactory
 from tests.factories.finance import an_issued_invoice
 from tests.tenants import Tenant, an_address
@@ -39,6 +40,7 @@ from tools.sandbox.graph.tokens import Token, write
 from webhooks.models import Endpoint
 from webhooks.services.deliveries import send_test
 from webhooks.services.endpoints import register_endpoint, rotate_secret
+from workspaces.appointments.services.calendar_feeds import create_feed, feed_url
 from workspaces.media.models import Media
 
 a = furnished.a_with_customer
@@ -67,7 +69,7 @@ class Secrets:
 
     def link(self, name: str, path: str) -> None:
         self.links[name] = path
-        self.values[name] = max(path.split("/"), key=len)
+        self.values[name] = max(path.split("/"), key=len).removesuffix(".ics")
 
     def found_in(self, text: str) -> list[str]:
         return [name for name, secret in {**self.values, **self.shapeless}.items() if secret in text]
@@ -104,6 +106,8 @@ def secrets(a: Tenant, person: User) -> Secrets:
     found.link("appointment", f"/book/manage/{AppointmentFactory.create(workspace=a.workspace).token}")
     found.link("seat", Visitor().book_class(a_class(a_salon(a.agency))))
     found.link("pay page", f"/pay/{an_issued_invoice(a.workspace, contact=a.contact).token}")
+    feed = create_feed(staff=StaffFactory.create(workspace=a.workspace), now=now(), by=SYSTEM)
+    found.link("calendar", urlsplit(feed_url(feed)).path)
     found.values["payment provider's key"] = "rk_live_" + "5" * 99
     app = an_app(person)
     MailSettings.objects.update_or_create(agency=a.agency, defaults=A_SERVER)

@@ -427,6 +427,7 @@ DASHBOARD = {
 
 TASKS = "tasks of the team"
 CALENDARS = "calendars of other programs: tests/workspaces/appointments/dashboard"
+FEED = "the address of a calendar: tests/workspaces/appointments/public/test_feeds.py"
 # What people change in the dashboard alone, as no operation of the workspace's API does.
 ONLY_PAGES = {
     "booking-page": "the workspace's public page",
@@ -475,6 +476,9 @@ ONLY_PAGES = {
     "staff-calendars": CALENDARS,
     "staff-calendar-read": CALENDARS,
     "staff-calendar-remove": CALENDARS,
+    "staff-feed-create": FEED,
+    "staff-feed-renew": FEED,
+    "staff-feed-remove": FEED,
     "product-stock": "a movement with its reason; the API sets the quantity",
     "automations-ready": "automations",
     "automation": "automations",

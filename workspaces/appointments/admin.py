@@ -6,7 +6,7 @@ from django.contrib import admin
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
-from workspaces.appointments.models import Appointment, Hold, TimeOff, WorkingHours
+from workspaces.appointments.models import Appointment, CalendarFeed, Hold, TimeOff, WorkingHours
 
 SEARCH = "A uuid, or its sub-account's."
 
@@ -62,6 +62,13 @@ class HoldAdmin(WorkspaceRecordAdmin):
         "ended_at",
         "created_at",
     )
+
+
+@admin.register(CalendarFeed)
+class CalendarFeedAdmin(WorkspaceRecordAdmin):
+    list_display = ("staff", "created_at", "last_fetched_at", "workspace")
+    list_select_related = ("staff", "workspace")
+    fields = ("uuid", "workspace", "staff", "created_at", "last_fetched_at")
 
 
 class StaffRecordAdmin(ReadOnlyAdmin):

@@ -1,6 +1,6 @@
 """Appointments, free times, working hours and times off."""
 
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from config.api.operations import list_response, object_response, operation, page_response
 from config.api.requests import NothingMatches
+from config.api.responses import json_response
 from config.api.serializers import DeletedSerializer
 from config.db import database_now
 from config.errors import InvalidInput
@@ -21,12 +22,13 @@ from workspaces.appointments.serializers import (
     AppointmentMoveSerializer,
     AppointmentSerializer,
     FreeTimeSerializer,
+    RestOfFreeTimesSerializer,
     ShownFreeTime,
     TimeOffSerializer,
     WorkingHoursBodySerializer,
     WorkingHoursSerializer,
 )
-from workspaces.appointments.services.availability import free_times
+from workspaces.appointments.services.availability import first_free_times
 from workspaces.appointments.services.booking import AppointmentNotFound, TimeTaken, book_appointment
 from workspaces.appointments.services.hours import (
     TimeOffLimitReached,
@@ -47,6 +49,8 @@ from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import StaffNotFound
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
+# An answer ends when it names so many staff members, each at each time. Its longest body has some 240 kB.
+MOST_NAMED: Final = 2_000
 NOT_OPEN = "The appointment is cancelled, completed or missed."
 NOT_STARTED = f"{NOT_OPEN} Or it has not started yet."
 
@@ -57,7 +61,7 @@ class AvailabilityViewSet(WorkspaceViewSet):
     @operation(
         operation_id="listFreeTimes",
         summary="List the free times of a service, in their order",
-        answer=list_response(FreeTimeSerializer),
+        answer=list_response(FreeTimeSerializer, beside=RestOfFreeTimesSerializer),
         filters=AvailabilityFilterSet,
         errors={422: "A parameter is missing or malformed, or the range is longer than 31 days."},
     )
@@ -66,15 +70,17 @@ class AvailabilityViewSet(WorkspaceViewSet):
         for name in ("service", "from", "to"):
             if name not in asked:
                 raise InvalidInput(f"The {name} parameter is required.", field=name)
-        found = free_times(
+        found = first_free_times(
             workspace=self.workspace,
             service=self._named(Service.objects.of(self.workspace), asked["service"]),
             staff=self._named(Staff.objects.of(self.workspace), asked["staff"]) if "staff" in asked else None,
             first=asked["from"],
             last=asked["to"],
             now=database_now(),
+            most=MOST_NAMED,
         )
-        return self.answer(FreeTimeSerializer([ShownFreeTime(one) for one in found], many=True))
+        times = FreeTimeSerializer([ShownFreeTime(one) for one in found.times], many=True)
+        return json_response({"data": times.data, **RestOfFreeTimesSerializer(found).data})
 
     def _named(self, rows: "QuerySet[Any]", uuid: UUID) -> Any:
         found = rows.filter(uuid=uuid).first()

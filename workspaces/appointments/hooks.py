@@ -46,6 +46,9 @@ ACTIONS: Final = {
     "staff.time_off_removed": _("Time off removed"),
     "external_calendar.added": _("Other calendar added"),
     "external_calendar.removed": _("Other calendar removed"),
+    "calendar_feed.created": _("Calendar address created"),
+    "calendar_feed.renewed": _("Calendar address renewed"),
+    "calendar_feed.removed": _("Calendar address removed"),
 }
 FIELDS: Final = {
     "appointment.rescheduled": (

@@ -146,6 +146,17 @@ class FreeTimeSerializer(Serializer):
     staff = ListField(child=UUIDField(), source="staff_uuids", example=[STAFF])
 
 
+class RestOfFreeTimesSerializer(Serializer):
+    """Where an answer with free times ends."""
+
+    next_from = DateTimeField(
+        allow_null=True,
+        help_text="An answer ends after the time at which it names 2,000 staff members in all. Then this is the next "
+        "free time: send it as `from` to get the rest. Null without a rest.",
+        example="2026-12-08T14:15:00Z",
+    )
+
+
 class ShownFreeTime:
     """A free time with the ids of the staff."""
 

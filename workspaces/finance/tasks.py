@@ -8,10 +8,10 @@ from config.db import database_now
 from config.queues import HOUSEKEEPING_SECONDS
 from config.retention import forget
 from workspaces.finance.services.checkouts import due_checkouts
-from workspaces.finance.services.overdue import newly_overdue, report_overdue_invoices
 from workspaces.finance.services.payouts import due_payouts
 from workspaces.finance.services.provider_events import RULES, due_events, due_looks
 from workspaces.finance.services.provider_work import call_providers
+from workspaces.finance.services.recording import newly_overdue, report_overdue_invoices
 from workspaces.finance.services.refunds import due_refunds
 
 RUN_SECONDS = 45.0

@@ -38,7 +38,8 @@ from tests.workspaces.conversations.facts import a_conversation
 from tests.workspaces.subaccounts.dashboard.pages import issued_invoice, payment
 from webhooks.models import Delivery, Endpoint
 from webhooks.services.endpoints import register_endpoint
-from workspaces.appointments.models import Appointment, ExternalCalendar, TimeOff
+from workspaces.appointments.models import Appointment, CalendarFeed, ExternalCalendar, TimeOff
+from workspaces.appointments.services.calendar_feeds import create_feed
 from workspaces.automations.models import AiAccount, Automation
 from workspaces.catalogue.models import Product, Service, ServiceCategory, Staff, StockMovement
 from workspaces.classes.models import ClassSeries, ClassSession
@@ -182,6 +183,10 @@ def of_staff(tenant: Tenant) -> list[Any]:
     return [StaffFactory.create(workspace=tenant.workspace).uuid]
 
 
+def of_feed(tenant: Tenant) -> list[Any]:
+    return [create_feed(staff=StaffFactory.create(workspace=tenant.workspace), now=now(), by=SYSTEM).staff.uuid]
+
+
 def an_appointment(tenant: Tenant) -> dict[str, Any]:
     service = a_bookable_service(tenant.workspace, people=2)
     contact = ContactFactory.create(workspace=tenant.workspace)
@@ -285,6 +290,8 @@ OF_OWNERS = {
     "staff-calendars": Making(
         ExternalCalendar, ids=of_staff, data=lambda _: {"name": "Own", "address": "https://93.184.215.14/own.ics"}
     ),
+    "staff-feed-create": Making(CalendarFeed, ids=of_staff),
+    "staff-feed-renew": Making(CalendarFeed, ids=of_feed),
     "staff-time-off": Making(
         TimeOff, ids=of_staff, data=lambda _: {"starts_at": "2027-07-01T08:00", "ends_at": "2027-07-02T08:00"}
     ),

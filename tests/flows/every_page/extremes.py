@@ -56,6 +56,7 @@ from tests.workspaces.conversations.facts import person, receive, received
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from webhooks.services.endpoints import register_endpoint
 from workspaces.appointments.models import ExternalCalendar
+from workspaces.appointments.services.calendar_feeds import create_feed
 from workspaces.appointments.services.external_calendars import add_calendar
 from workspaces.appointments.services.hours import add_time_off, set_working_hours
 from workspaces.automations.models import Automation, AutomationPause
@@ -333,6 +334,7 @@ class ExtremeTenant(Tenant):
             if number:
                 rows = ExternalCalendar.objects.filter(pk=calendar.pk)
                 rows.update(failure="not_a_calendar", failing_since=now(), read_at=now())
+        create_feed(staff=staff, now=now(), by=SYSTEM)
         self.planned = starts_at
         self.offered |= {"appointment": appointment.uuid, "bookable": service.uuid, "contact": contact.uuid}
 

@@ -18,6 +18,7 @@ from tests.agency.console import test_access as console
 from tests.broadcasts.under_way import a_broadcast
 from tests.channelconnect.agencies import a_session, switch_on
 from tests.factories import a_file
+from tests.factories.appointments import AppointmentFactory
 from tests.factories.finance import an_issued_invoice
 from tests.packs.console import test_access as packs
 from tests.page_walk import ids_of_pages
@@ -27,6 +28,7 @@ from tests.workspaces.appointments.public.salons import Visitor, a_class, a_salo
 from tests.workspaces.automations.console import test_access as ai_accounts
 from tests.workspaces.subaccounts.dashboard import pages as dashboard
 from workspaces.appointments.models import VisitorBooking
+from workspaces.appointments.services.calendar_feeds import create_feed
 from workspaces.subaccounts.services.signing_up import NewBusiness, request_sign_up
 
 # Everything that is mounted under a name of its own. The admin is not there on an agency's host.
@@ -37,6 +39,7 @@ NAMESPACES = {
     "app",
     "book",
     "brand",
+    "calendar",
     "connect",
     "console",
     "links",
@@ -179,6 +182,13 @@ def of_paying(tenant: Tenant) -> dict[str, str]:
         name: reverse(f"pay:{name}", args=[tenant.workspace.uuid if name == "stripe" else invoice.token])
         for name in names_in("pay")
     }
+
+
+def of_calendar(tenant: Tenant) -> dict[str, str]:
+    """The secret address of a staff member's calendar, with an appointment in it."""
+    booked = AppointmentFactory.create(workspace=tenant.workspace)
+    feed = create_feed(staff=booked.staff, now=now(), by=SYSTEM)
+    return {name: reverse(f"calendar:{name}", args=[feed.token]) for name in names_in("calendar")}
 
 
 def of_files(tenant: Tenant) -> Iterator[str]:

@@ -160,10 +160,10 @@ def test_the_way_through_a_connection(hosts: Hosts) -> None:
         walk(here.browser(), foreign.values(), here, other)
 
 
-def test_the_ways_of_visitors_and_payers(hosts: Hosts) -> None:
+def test_the_ways_of_visitors_and_payers_and_calendar_programs(hosts: Hosts) -> None:
     # Nobody has chosen a time for the move or pays a deposit, the code was used, and some addresses only take forms.
     others = {"move": 404, "deposit": 404, "code": 410, "start": 405, "stripe": 405}
-    for of_kind in (addresses.of_booking, addresses.of_paying):
+    for of_kind in (addresses.of_booking, addresses.of_paying, addresses.of_calendar):
         made = {one.host: of_kind(one.tenant) for one in hosts}
         for here, other in each_way(hosts):
             pages, foreign = made[here.host], made[other.host]

@@ -49,7 +49,7 @@ from workspaces.contacts.models import Contact
 from workspaces.conversations.facts import Person
 from workspaces.conversations.services import inbound
 from workspaces.finance.services.invoices import issue_invoice
-from workspaces.finance.services.overdue import report_overdue_invoices
+from workspaces.finance.services.recording import report_overdue_invoices
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import disconnect_channel, reconnect_channel
 

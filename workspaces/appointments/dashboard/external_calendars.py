@@ -1,4 +1,7 @@
-"""The page of a staff member's calendars in other programs, whose events keep the person busy here."""
+"""The page of a staff member's calendars in other programs.
+
+Their events keep the person busy here. They read the person's calendar at its secret address.
+"""
 
 from typing import Any, Final
 from uuid import UUID
@@ -14,6 +17,7 @@ from agency.pages.pagination import with_id
 from agency.pages.registry import StrOrPromise
 from workspaces.appointments.dashboard.hours import StaffPages
 from workspaces.appointments.models import ExternalCalendar
+from workspaces.appointments.services.calendar_feeds import create_feed, feed_of, feed_url, remove_feed, renew_feed
 from workspaces.appointments.services.external_calendars import (
     CalendarNotFound,
     add_calendar,
@@ -86,7 +90,15 @@ class StaffCalendars(StaffPages, DashboardForm[ExternalCalendarForm]):
     def context(self) -> dict[str, Any]:
         rows = calendars_of(self.workspace).filter(staff=self.staff)
         shown = [(one, failure_in_words(one.failure)) for one in rows]
-        return {"staff": self.staff, "crumbs": self.crumbs, "calendars": shown}
+        return {"staff": self.staff, "crumbs": self.crumbs, "calendars": shown, **self._feed()}
+
+    def _feed(self) -> dict[str, Any]:
+        """Give the secret address to those who may replace it."""
+        feed = feed_of(self.staff) if self.may_write else None
+        if feed is None:
+            return {"feed": None}
+        feed.workspace = self.workspace
+        return {"feed": feed, "feed_url": feed_url(feed)}
 
 
 class StaffCalendarDetail(StaffPages):
@@ -116,3 +128,32 @@ class StaffCalendarRemove(StaffCalendarDetail):
         self.find(uuid=uuid, calendar=calendar)
         remove_calendar(calendar=self.calendar, by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": self.calendar.name}, CALENDARS, self.staff.uuid)
+
+
+class StaffFeedCreate(StaffPages):
+    form_page = CALENDARS
+    creates = True
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        create_feed(staff=self.staff, now=timezone.now(), by=self.by)
+        return self.done(_("The address was created."), CALENDARS, self.staff.uuid)
+
+
+class StaffFeedRenew(StaffPages):
+    form_page = CALENDARS
+    creates = True
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        renew_feed(staff=self.staff, now=timezone.now(), by=self.by)
+        return self.done(_("There is a new address. The old one no longer works."), CALENDARS, self.staff.uuid)
+
+
+class StaffFeedRemove(StaffPages):
+    form_page = CALENDARS
+
+    def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
+        self.find(uuid=uuid)
+        remove_feed(staff=self.staff, by=self.by)
+        return self.done(_("The address was removed."), CALENDARS, self.staff.uuid)

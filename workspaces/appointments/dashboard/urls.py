@@ -32,4 +32,17 @@ urlpatterns = [
         external_calendars.StaffCalendarRemove.as_view(),
         name="staff-calendar-remove",
     ),
+    path(
+        "staff/<id:uuid>/calendar-address/create",
+        external_calendars.StaffFeedCreate.as_view(),
+        name="staff-feed-create",
+    ),
+    path(
+        "staff/<id:uuid>/calendar-address/renew", external_calendars.StaffFeedRenew.as_view(), name="staff-feed-renew"
+    ),
+    path(
+        "staff/<id:uuid>/calendar-address/remove",
+        external_calendars.StaffFeedRemove.as_view(),
+        name="staff-feed-remove",
+    ),
 ]

@@ -2,11 +2,19 @@
 
 from workspaces.appointments.models.appointments import Appointment, Hold, Occupancy
 from workspaces.appointments.models.booking_pages import BookingPage, ClassBooking, VisitorBooking
-from workspaces.appointments.models.hours import ExternalBusy, ExternalCalendar, HoursException, TimeOff, WorkingHours
+from workspaces.appointments.models.hours import (
+    CalendarFeed,
+    ExternalBusy,
+    ExternalCalendar,
+    HoursException,
+    TimeOff,
+    WorkingHours,
+)
 
 __all__ = [
     "Appointment",
     "BookingPage",
+    "CalendarFeed",
     "ClassBooking",
     "ExternalBusy",
     "ExternalCalendar",

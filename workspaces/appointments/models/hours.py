@@ -1,4 +1,4 @@
-"""When staff members work, and when they are away or busy elsewhere."""
+"""When staff members work, when they are away or busy elsewhere, and where other programs read their calendar."""
 
 import uuid
 
@@ -10,6 +10,7 @@ from django.utils.timezone import now
 
 from config.encryption import EncryptedTextField
 from workspaces.catalogue.models import Staff
+from workspaces.subaccounts.models import Workspace
 
 LONGEST_REASON = 200
 LONGEST_CALENDAR_NAME = 120
@@ -111,3 +112,22 @@ class ExternalBusy(models.Model):
 
     def __str__(self) -> str:
         return f"{self.staff_id} busy {self.during}"
+
+
+class CalendarFeed(models.Model):
+    """The secret address at which calendar programs read a staff member's appointments and classes.
+
+    `token` is its secret part, and `token_digest` finds the feed by it. `created_at` is when the address was made.
+    `last_fetched_at` is written at most once an hour.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="calendar_feeds", db_index=False)
+    staff = models.OneToOneField(Staff, on_delete=models.CASCADE, related_name="calendar_feed")
+    token = EncryptedTextField(bound_to="uuid")
+    token_digest = models.BinaryField(unique=True)
+    created_at = models.DateTimeField(default=now, editable=False)
+    last_fetched_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    def __str__(self) -> str:
+        return f"Calendar of {self.staff_id}"

@@ -1,7 +1,7 @@
 """Finds free times: loads hours and busy times of all staff at once, and asks `slots` for the starts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
@@ -51,6 +51,37 @@ class FreeTime:
     staff: tuple[Staff, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FreeTimesPart:
+    """The first free times of a range. The others begin at `next_from`, which is None if there are none."""
+
+    times: list[FreeTime]
+    next_from: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What was loaded for a range, and finds the free times of any part of it."""
+
+    rules: SlotRules
+    members: Mapping[int, Staff]
+    schedules: Mapping[int, Schedule]
+    now: datetime
+
+    def between(self, first: datetime, last: datetime) -> list[FreeTime]:
+        free: defaultdict[int, list[int]] = defaultdict(list)
+        for pk, schedule in self.schedules.items():
+            for start in slot_starts(schedule, self.rules, first=first, last=last, now=self.now):
+                free[start].append(pk)
+        groups = {tuple(pks) for pks in free.values()}
+        people = {group: tuple(self.members[pk] for pk in group) for group in groups}
+        length = self.rules.duration
+        return [
+            FreeTime(datetime.fromtimestamp(start, UTC), datetime.fromtimestamp(start + length, UTC), people[group])
+            for start, group in sorted((start, tuple(pks)) for start, pks in free.items())
+        ]
+
+
 def free_times(
     *,
     workspace: Workspace,
@@ -66,25 +97,58 @@ def free_times(
     With `staff`, only that person's times. `ignoring` is an appointment that would be moved: its own time counts as
     free, and it keeps its length. Raises `RangeRefused` for more than 31 days.
     """
+    search = _search(workspace, service, first, last, now, staff, ignoring)
+    return search.between(first, last) if search else []
+
+
+def first_free_times(
+    *,
+    workspace: Workspace,
+    service: Service,
+    first: datetime,
+    last: datetime,
+    now: datetime,
+    most: int,
+    staff: Staff | None = None,
+) -> FreeTimesPart:
+    """Return the first of these free times: so many that they name `most` people, the last time with all of its people.
+
+    It computes a day, then two days, then four, and stops at the next free time. Raises `RangeRefused`.
+    """
+    search = _search(workspace, service, first, last, now, staff, None)
+    found: list[FreeTime] = []
+    named, begin, length = 0, first, ONE_DAY
+    while search and begin < last:
+        end = last if last - begin <= length else begin + length
+        for one in search.between(begin, end):
+            if named >= most:
+                return FreeTimesPart(found, one.starts_at)
+            found.append(one)
+            named += len(one.staff)
+        begin, length = end, 2 * length
+    return FreeTimesPart(found, None)
+
+
+def _search(
+    workspace: Workspace,
+    service: Service,
+    first: datetime,
+    last: datetime,
+    now: datetime,
+    staff: Staff | None,
+    ignoring: Appointment | None,
+) -> _Search | None:
+    """Load what a range needs; None if nothing can be free. Raises `RangeRefused`."""
     if not timedelta(0) < last - first <= LONGEST_RANGE:
         raise RangeRefused
     rules = rules_of(service, ignoring)
     members = {one.pk: one for one in providers_of(service, staff=staff, ignoring=ignoring)}
     if rules is None or not members:
-        return []
+        return None
     schedules = load_schedules(
         workspace=workspace, staff=list(members), rules=rules, first=first, last=last, now=now, ignoring=ignoring
     )
-    free: defaultdict[int, list[int]] = defaultdict(list)
-    for pk, schedule in schedules.items():
-        for start in slot_starts(schedule, rules, first=first, last=last, now=now):
-            free[start].append(pk)
-    groups = {tuple(pks) for pks in free.values()}
-    people = {group: tuple(members[pk] for pk in group) for group in groups}
-    return [
-        FreeTime(datetime.fromtimestamp(start, UTC), datetime.fromtimestamp(start + rules.duration, UTC), people[group])
-        for start, group in sorted((start, tuple(pks)) for start, pks in free.items())
-    ]
+    return _Search(rules, members, schedules, now) if schedules else None
 
 
 def rules_of(service: Service, moved: Appointment | None = None) -> SlotRules | None:

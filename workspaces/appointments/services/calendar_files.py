@@ -1,7 +1,9 @@
-"""Calendar files (ICS) of appointments and of seats in classes, which calendars of visitors read."""
+"""Calendar files (ICS): one appointment or seat for its visitor, or the calendar of a staff member."""
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
 from importlib import import_module
 from typing import Any, Final, Literal, Self
@@ -13,6 +15,10 @@ from workspaces.appointments.models import Appointment, ClassBooking
 
 Method = Literal["PUBLISH", "REQUEST", "CANCEL"]
 PRODUCT: Final = "-//Appointments//EN"
+# How often programs may read a staff member's calendar again.
+REFRESH: Final = timedelta(hours=1)
+# Names from other networks may hold them. Line breaks are escaped, but these would be written as they are.
+CONTROL_CHARACTERS: Final = re.compile("\r(?!\n)|[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def load_icalendar() -> Any:
@@ -22,7 +28,11 @@ def load_icalendar() -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarEvent:
-    """An appointment or a seat as a calendar shows it. `attendee` is the visitor's e-mail address, or empty."""
+    """An appointment or a seat as a calendar shows it. `attendee` is the visitor's e-mail address, or empty.
+
+    `kind` keeps its id apart from those of other things. `address` is the page about it. `business` invites the
+    visitor; it is empty in a person's own calendar, whose entries are no invitations.
+    """
 
     uuid: UUID
     sequence: int
@@ -34,6 +44,9 @@ class CalendarEvent:
     address: str
     attendee: str
     changed_at: datetime
+    description: str = ""
+    kind: Literal["appointments", "classes"] = "appointments"
+    is_cancelled: bool = False
 
     @classmethod
     def of(cls, appointment: Appointment, *, address: str) -> Self:
@@ -76,35 +89,65 @@ def calendar_file(event: CalendarEvent, method: Method) -> bytes:
     Its UID never changes, and a higher `sequence` replaces what a calendar has. Times are in UTC.
     """
     icalendar = load_icalendar()
-    calendar = icalendar.Calendar()
-    calendar.add("prodid", PRODUCT)
-    calendar.add("version", "2.0")
-    calendar.add("method", method)
-    calendar.add_component(_entry(icalendar, event, method))
+    calendar = _calendar(icalendar, method)
+    event = replace(event, is_cancelled=method == "CANCEL")
+    calendar.add_component(_entry(icalendar, event, stamp=event.changed_at, with_attendee=method != "PUBLISH"))
     written: bytes = calendar.to_ical()
     return written
 
 
-def _entry(icalendar: Any, event: CalendarEvent, method: Method) -> Any:
+def feed_file(events: Iterable[CalendarEvent], *, name: str, now: datetime) -> bytes:
+    """Write the file of many events, which programs read again and again.
+
+    All events are stamped with `now`: names and classes change without a higher `sequence`.
+    """
+    icalendar = load_icalendar()
+    calendar = _calendar(icalendar, "PUBLISH")
+    for label in ("name", "x-wr-calname"):
+        calendar.add(label, _text(icalendar, name))
+    calendar.add("refresh-interval", REFRESH, parameters={"VALUE": "DURATION"})
+    calendar.add("x-published-ttl", icalendar.vDuration(REFRESH))
+    for event in events:
+        calendar.add_component(_entry(icalendar, event, stamp=now, with_attendee=False))
+    written: bytes = calendar.to_ical()
+    return written
+
+
+def _calendar(icalendar: Any, method: Method) -> Any:
+    calendar = icalendar.Calendar()
+    calendar.add("prodid", PRODUCT)
+    calendar.add("version", "2.0")
+    calendar.add("method", method)
+    return calendar
+
+
+def _entry(icalendar: Any, event: CalendarEvent, *, stamp: datetime, with_attendee: bool) -> Any:
     entry = icalendar.Event()
-    entry.add("uid", f"{event.uuid}@appointments")
+    entry.add("uid", f"{event.uuid}@{event.kind}")
     entry.add("sequence", event.sequence)
-    entry.add("dtstamp", event.changed_at.astimezone(UTC))
+    entry.add("dtstamp", stamp.astimezone(UTC))
     entry.add("dtstart", event.starts_at.astimezone(UTC))
     entry.add("dtend", event.ends_at.astimezone(UTC))
-    entry.add("summary", event.title)
+    entry.add("summary", _text(icalendar, event.title))
+    if event.description:
+        entry.add("description", _text(icalendar, event.description))
     if event.location:
-        entry.add("location", event.location)
+        entry.add("location", _text(icalendar, event.location))
     entry.add("url", event.address)
-    entry.add("status", "CANCELLED" if method == "CANCEL" else "CONFIRMED")
-    entry.add("organizer", _person(icalendar, parseaddr(settings.DEFAULT_FROM_EMAIL)[1], event.business))
-    if event.attendee and method != "PUBLISH":
+    entry.add("status", "CANCELLED" if event.is_cancelled else "CONFIRMED")
+    if event.business:
+        entry.add("organizer", _person(icalendar, parseaddr(settings.DEFAULT_FROM_EMAIL)[1], event.business))
+    if event.attendee and with_attendee:
         entry.add("attendee", _person(icalendar, event.attendee, ""), encode=0)
     return entry
+
+
+def _text(icalendar: Any, text: str) -> Any:
+    return icalendar.vText(CONTROL_CHARACTERS.sub(" ", text))
 
 
 def _person(icalendar: Any, address: str, name: str) -> Any:
     person = icalendar.vCalAddress(f"mailto:{address}")
     if name:
-        person.params["CN"] = icalendar.vText(name)
+        person.params["CN"] = _text(icalendar, name)
     return person

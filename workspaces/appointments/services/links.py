@@ -1,4 +1,4 @@
-"""The secret links on which contacts manage their appointments and their seats in classes."""
+"""The tokens of secret links, and the links on which contacts manage their appointments and seats in classes."""
 
 import secrets
 from hashlib import sha256
@@ -14,10 +14,11 @@ LONGEST_TOKEN: Final = 64
 def new_token() -> tuple[str, bytes]:
     """Return a new token and its digest."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    return token, _digest(token)
+    return token, digest_of(token)
 
 
-def _digest(token: str) -> bytes:
+def digest_of(token: str) -> bytes:
+    """Return the digest by which a token is found."""
     return sha256(token.encode(errors="replace")).digest()
 
 
@@ -31,7 +32,7 @@ def appointment_of_token(token: str) -> Appointment | None:
     if len(token) > LONGEST_TOKEN:
         return None
     rows = Appointment.objects.with_names().select_related("workspace")
-    return rows.filter(token_digest=_digest(token)).first()
+    return rows.filter(token_digest=digest_of(token)).first()
 
 
 def seat_url(booking: ClassBooking) -> str:
@@ -43,4 +44,4 @@ def class_booking_of_token(token: str) -> ClassBooking | None:
     """Find the booking of a class that a link is about."""
     if len(token) > LONGEST_TOKEN:
         return None
-    return ClassBooking.objects.with_names().filter(token_digest=_digest(token)).first()
+    return ClassBooking.objects.with_names().filter(token_digest=digest_of(token)).first()

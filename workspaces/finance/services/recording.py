@@ -1,12 +1,20 @@
-"""Records of changes to invoices: activity entries, and events for the workspace's webhooks."""
+"""Records of changes to invoices: activity entries and events, and the one event of an invoice that is overdue."""
 
 from datetime import datetime
+from typing import Final
+
+from django.db import transaction
+from django.db.models import QuerySet
 
 from agency.actors import SYSTEM, Actor
 from agency.services.activity import Changes
 from agency.services.events import subscribed_events
+from config.db import TimeOrExpression
+from workspaces.finance import events
 from workspaces.finance.models import Invoice
 from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event
+
+REPORTED_AT_ONCE: Final = 100
 
 
 def record_invoice_activity(*, invoice: Invoice, what: str, by: Actor = SYSTEM, changes: Changes | None = None) -> None:
@@ -22,3 +30,20 @@ def record_invoice_event(*, invoice: Invoice, name: str, now: datetime) -> None:
     if name in subscribed_events({invoice.workspace_id}).get(invoice.workspace_id, ()):
         shown = Invoice.objects.with_parts().get(pk=invoice.pk)
         record_workspace_event(workspace=invoice.workspace, name=name, now=now, invoice=shown)
+
+
+def newly_overdue(now: TimeOrExpression) -> "QuerySet[Invoice]":
+    """Return open invoices past due that were not reported, in the order of their due times."""
+    rows = Invoice.objects.filter(status="open", kind="invoice", overdue_at=None, due_at__lte=now)
+    return rows.order_by("due_at")
+
+
+@transaction.atomic
+def report_overdue_invoices(*, now: datetime, batch: int = REPORTED_AT_ONCE) -> int:
+    """Record `invoice.overdue` for invoices past due. Return their number. Locked ones wait for the next run."""
+    due = newly_overdue(now).select_for_update(skip_locked=True, no_key=True, of=("self",))
+    found = list(due.select_related("workspace")[:batch])
+    Invoice.objects.filter(pk__in=[invoice.pk for invoice in found]).update(overdue_at=now)
+    for invoice in found:
+        record_invoice_event(invoice=invoice, name=events.INVOICE_OVERDUE, now=now)
+    return len(found)

@@ -2,25 +2,40 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from random import Random
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from agency.models import ActivityEntry
 from tests import furnished
 from tests.factories import ContactFactory, ServiceFactory, StaffFactory
-from tests.factories.appointments import AppointmentFactory, a_bookable_service, move_to_the_past, tomorrow
+from tests.factories.appointments import (
+    ALWAYS,
+    AppointmentFactory,
+    a_bookable_service,
+    a_time_off,
+    move_to_the_past,
+    tomorrow,
+)
 from tests.tenants import Tenant, message
 from tests.workspaces.topics import recorded_events, subscribe_to
+from workspaces.appointments import api
 from workspaces.appointments.models import Appointment
+from workspaces.appointments.services.availability import free_times
+from workspaces.appointments.services.hours import add_time_off, set_working_hours
 from workspaces.catalogue.models import Service
 from workspaces.contacts.models import Contact
+from workspaces.subaccounts.models.workspaces import DAYS
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 pytestmark = pytest.mark.django_db
+NOTHING_FREE: dict[str, Any] = {"data": [], "next_from": None}
 TAKEN = (409, "This time is no longer available.")
 
 
@@ -53,7 +68,8 @@ def test_a_free_time_is_booked_and_the_appointment_is_read(a: Tenant) -> None:
         "data": [
             {"starts_at": z(tomorrow(hour)), "ends_at": z(tomorrow(hour + 1)), "staff": [str(staff.uuid)]}
             for hour in (9, 10)
-        ]
+        ],
+        "next_from": None,
     }
     booked = a.workspace_api.post("/appointments", body(service, contact, tomorrow(10)))
     row = Appointment.objects.get()
@@ -119,7 +135,7 @@ def test_only_what_is_the_workspaces_own_can_be_booked(a: Tenant, b: Tenant) -> 
     ):
         answer = a.workspace_api.post("/appointments", wanted)
         assert (answer.status_code, message(answer)) == (404, text)
-    assert a.workspace_api.get(availability(foreign, tomorrow(9), tomorrow(11))).json() == {"data": []}
+    assert a.workspace_api.get(availability(foreign, tomorrow(9), tomorrow(11))).json() == NOTHING_FREE
     for kind, field in (("class", "service"), ("appointment", "service")):
         service = ServiceFactory.create(workspace=a.workspace, kind=kind, duration_minutes=None)
         answer = a.workspace_api.post("/appointments", body(service, a.contact, tomorrow()))
@@ -144,9 +160,57 @@ def test_availability_wants_a_range_of_at_most_31_days(a: Tenant) -> None:
         answer = a.workspace_api.get(path)
         assert (answer.status_code, list(answer.json()["errors"])) == (422, [field]), path
     unknown = availability(service, first, first + days, staff=uuid4())
-    assert a.workspace_api.get(unknown).json() == {"data": []}
+    assert a.workspace_api.get(unknown).json() == NOTHING_FREE
     edge = f"/availability?service={service.uuid}&from=9999-12-29T00:00:00Z&to=9999-12-31T23:59:59Z"
-    assert a.workspace_api.get(edge).json() == {"data": []}
+    assert a.workspace_api.get(edge).json() == NOTHING_FREE
+
+
+def test_a_client_that_follows_the_answers_gets_every_free_time_once(
+    a: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = a_bookable_service(a.workspace, people=3, step_minutes=5)
+    [early, _, away] = service.staff.order_by("pk")
+    weekly = {**ALWAYS, DAYS[tomorrow().weekday()]: [["00:00", "08:00"]]}
+    set_working_hours(staff=early, timezone="Asia/Kathmandu", weekly=weekly, exceptions={}, now=now(), by=SYSTEM)
+    a_time_off(away)
+    first, last = tomorrow(0), tomorrow(0) + timedelta(days=9, seconds=1)
+    whole = free_times(workspace=a.workspace, service=service, first=first, last=last, now=now())
+    expected = [(z(one.starts_at), [str(member.uuid) for member in one.staff]) for one in whole]
+    assert {len(staff) for _, staff in expected} == {1, 2, 3}
+    random = Random(20_261_128)
+    for most in (len(expected) * 3, 2_000, *(random.randint(300, 4_000) for _ in range(2))):
+        monkeypatch.setattr(api, "MOST_NAMED", most)
+        found: list[tuple[str, list[str]]] = []
+        begin = z(first)
+        while begin:
+            path = availability(service, first, last).replace(z(first), begin)
+            answer = a.workspace_api.get(path).json()
+            part = [(one["starts_at"], one["staff"]) for one in answer["data"]]
+            # It ends with the time that reaches the limit, or with the range.
+            assert sum(len(staff) for _, staff in part[:-1]) < most
+            assert answer["next_from"] is None or sum(len(staff) for _, staff in part) >= most
+            found, begin = found + part, answer["next_from"]
+        assert found == expected, most
+
+
+def test_the_longest_answer_is_bounded(a: Tenant) -> None:
+    service = a_bookable_service(a.workspace, step_minutes=5)
+    answer = a.workspace_api.get(availability(service, tomorrow(0), tomorrow(0) + timedelta(days=31)))
+    found = answer.json()
+    assert (len(found["data"]), len(answer.content) < 300_000) == (2_000, True)
+    assert found["next_from"] == z(tomorrow(0) + timedelta(minutes=5 * 2_000))
+
+
+def test_an_answer_goes_on_after_days_without_a_free_time(a: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "MOST_NAMED", 1)
+    service, first = a_bookable_service(a.workspace, step_minutes=1_440), tomorrow(0)
+    [staff] = service.staff.all()
+    begins, ends = first + timedelta(hours=1), first + timedelta(days=20)
+    add_time_off(staff=staff, starts_at=begins, ends_at=ends, now=now(), by=SYSTEM)
+    path = availability(service, first, first + timedelta(days=31))
+    assert a.workspace_api.get(path).json()["next_from"] == z(ends)
+    path = availability(service, first, ends)
+    assert a.workspace_api.get(path).json()["next_from"] is None
 
 
 def test_one_request_books_once_however_often_it_is_sent(a: Tenant) -> None:

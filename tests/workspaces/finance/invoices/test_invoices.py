@@ -19,7 +19,7 @@ from workspaces.contacts.services import merge_contacts, remove_contact
 from workspaces.finance.models import Invoice
 from workspaces.finance.services.invoices import issue_invoice
 from workspaces.finance.services.numbering import SeriesInUse, change_series
-from workspaces.finance.services.overdue import report_overdue_invoices
+from workspaces.finance.services.recording import report_overdue_invoices
 from workspaces.finance.services.settings import change_finance_settings
 from workspaces.subaccounts.models import Workspace
 

@@ -35,6 +35,7 @@ from webhooks.pages.deliveries import sign_redelivery
 from webhooks.services.deliveries import ReplayResult, send_test
 from webhooks.services.endpoints import register_endpoint
 from workspaces.appointments.services.booking_pages import change_booking_page
+from workspaces.appointments.services.calendar_feeds import create_feed
 from workspaces.appointments.services.external_calendars import add_calendar
 from workspaces.classes.models import WaitingListEntry
 from workspaces.contacts.services.tasks import create_task
@@ -240,6 +241,11 @@ def external_calendar(tenant: Tenant) -> list[UUID]:
     return [staff.uuid, add_calendar(staff=staff, name="Own", address=address, now=now(), by=SYSTEM).uuid]
 
 
+def calendar_feed(tenant: Tenant) -> list[UUID]:
+    """The id of a staff member whose calendar has an address."""
+    return [create_feed(staff=StaffFactory.create(workspace=tenant.workspace), now=now(), by=SYSTEM).staff.uuid]
+
+
 @dataclass(frozen=True)
 class PageCase:
     """What the owner's GET and POST are answered with; 405 means that the method is not there, 302 that it leads on.
@@ -435,6 +441,9 @@ PAGES = {
     "staff-calendars": PageCase(200, 422, offered("staff")),
     "staff-calendar-read": PageCase(302, 302, external_calendar),
     "staff-calendar-remove": PageCase(302, 302, external_calendar),
+    "staff-feed-create": PageCase(302, 302, offered("staff")),
+    "staff-feed-renew": PageCase(302, 302, calendar_feed),
+    "staff-feed-remove": PageCase(302, 302, calendar_feed),
     "classes": PageCase(200, 405),
     "class-new": PageCase(200, 422),
     "class": PageCase(200, 405, offered("session")),
