@@ -49,8 +49,9 @@ from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import StaffNotFound
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
-# An answer ends when it names so many staff members, each at each time. Its longest body has some 240 kB.
-MOST_NAMED: Final = 2_000
+# An answer ends when it names so many staff members, each at each time, which one person cannot reach. Its
+# longest body has some 1.2 MB.
+MOST_NAMED: Final = 10_000
 NOT_OPEN = "The appointment is cancelled, completed or missed."
 NOT_STARTED = f"{NOT_OPEN} Or it has not started yet."
 

@@ -151,7 +151,7 @@ class RestOfFreeTimesSerializer(Serializer):
 
     next_from = DateTimeField(
         allow_null=True,
-        help_text="An answer ends after the time at which it names 2,000 staff members in all. Then this is the next "
+        help_text="An answer ends after the time at which it names 10,000 staff members in all. Then this is the next "
         "free time: send it as `from` to get the rest. Null without a rest.",
         example="2026-12-08T14:15:00Z",
     )

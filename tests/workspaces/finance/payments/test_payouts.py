@@ -28,6 +28,7 @@ from tests.workspaces.finance.payments.paying import (
 from tools.sandbox.stripe.server import RunningStripe
 from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction, ProviderAccount, ProviderEvent
 from workspaces.finance.providers import stripe as provider
+from workspaces.finance.providers.webhooks import EVENTS
 from workspaces.finance.services import payouts
 from workspaces.finance.services.accounts import accepts_payments, stripe_of
 from workspaces.finance.services.provider_work import take_turn
@@ -210,12 +211,12 @@ def test_an_endpoint_with_fewer_events_is_given_all_once(
     a: Tenant, stripe: RunningStripe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as before:
-        before.setattr(provider, "EVENTS", provider.EVENTS[:3])
+        before.setattr(provider, "EVENTS", EVENTS[:3])
         account = connected(a.workspace)
     for _ in range(2):
         ask(account)
     ledger = stripe.control("ledger")
-    assert ledger["endpoints"][0]["enabled_events"] == list(provider.EVENTS)
+    assert ledger["endpoints"][0]["enabled_events"] == list(EVENTS)
     assert [call["call"] for call in ledger["calls"]].count("update_endpoint") == 1
 
 
