@@ -91,7 +91,9 @@ def _change_refund(state: StripeState, options: Object) -> Any:
 
 def _dispute(state: StripeState, options: Object) -> Any:
     account = _account_with(state, "intents", options["payment_intent"])
-    return api.open_dispute(state, account, options["payment_intent"], options.get("amount"))
+    made = api.open_dispute(state, account, options["payment_intent"], options.get("amount"))
+    made["created"] -= options.get("ago", 0)
+    return made
 
 
 def _close_dispute(state: StripeState, options: Object) -> Any:

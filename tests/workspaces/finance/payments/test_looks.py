@@ -164,6 +164,7 @@ def test_a_webhook_endpoint_that_is_gone_is_made_anew_by_one_button(
     assert NotificationEvent.objects.filter(kind="workspace.payment_webhooks_missing").count() == 1
     assert "Set up webhooks again" in text(owner_browser.get(PAGE))
 
+    stripe.control("refund", payment_intent=payment.provider_id, amount=200)
     stripe.control("fault", call="create_endpoint", kind="close", times=3, after=True)  # the answer is lost
     assert "did not answer" in text(press_renew(owner_browser))
     assert press_renew(owner_browser).status_code == 200
@@ -173,8 +174,9 @@ def test_a_webhook_endpoint_that_is_gone_is_made_anew_by_one_button(
     assert (account.endpoint_id, account.webhook_secret) == (endpoint["id"], endpoint["secret"])
     assert account.webhook_secret != old.webhook_secret
     assert "Set up webhooks again" not in text(owner_browser.get(PAGE))
-    work(account)
-    assert Refund.objects.get().amount == 1_900
+    for _ in range(2):
+        work(account)
+    assert set(Refund.objects.values_list("amount", flat=True)) == {1_900, 200}
     stripe.control("refund", payment_intent=payment.provider_id, amount=100)
     [event] = stripe.control("take")
     assert post_event(event).status_code == 200
@@ -229,7 +231,7 @@ def test_after_months_without_a_look_refunds_and_disputes_themselves_are_listed(
     payment: Payment, account: ProviderAccount, stripe: RunningStripe
 ) -> None:
     """Stripe keeps events for thirty days."""
-    known = stripe.control("dispute", payment_intent=payment.provider_id, amount=4_000)
+    known = stripe.control("dispute", payment_intent=payment.provider_id, amount=4_000, ago=100 * 24 * 3_600)
     work(look_later(account))
     assert Dispute.objects.get().withdrawn
     stripe.control("close_dispute", dispute=known["id"], won=True)
