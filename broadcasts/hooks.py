@@ -18,13 +18,12 @@ from broadcasts import events
 from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSerializer, RecipientSerializer
 from broadcasts.console import BROADCASTS
 from broadcasts.dashboard.broadcasts import message_steps
-from broadcasts.dashboard.home import BROADCASTS as FOUND_BROADCASTS
-from broadcasts.dashboard.home import NEXT_BROADCASTS
+from broadcasts.dashboard.panels import BROADCASTS as FOUND_BROADCASTS
+from broadcasts.dashboard.panels import NEXT_BROADCASTS, broadcasts_of_timeline
 from broadcasts.dashboard.recipients import broadcasts_of_contact
 from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
 from broadcasts.pages.panels import HUB_PANELS, SUPPORT_PANELS
-from broadcasts.pages.timeline import broadcasts_of_timeline
 from broadcasts.public import TRACKED_LINKS
 from broadcasts.sending.source import BroadcastRecipients
 from broadcasts.services import statuses

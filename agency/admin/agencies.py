@@ -30,9 +30,9 @@ from agency.admin.base import (
     copy_model_fields,
     staff_actor,
 )
-from agency.admin.help import guide_list_page, guide_page
 from agency.admin.overview import find_page, overview_page
 from agency.models import Agency, Domain, Event
+from agency.pages.help import SUPPORT, TITLE, guide_named, guides_of, related_guides
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
 from agency.services.domains import remove_domain
@@ -270,3 +270,20 @@ class EventAdmin(FilteredRecordAdmin):
     @admin.display
     def envelope(self, event: Event) -> SafeString:
         return format_html("<pre>{}</pre>", json.dumps(json.loads(bytes(event.body)), indent=2, ensure_ascii=False))
+
+
+# Guides --------------------------------------------------------------------------------------------
+
+
+def guide_list_page(request: HttpRequest) -> HttpResponse:
+    return _page(request, "admin/agency/help/list.html", title=TITLE, guides=guides_of(SUPPORT))
+
+
+def guide_page(request: HttpRequest, slug: str) -> HttpResponse:
+    guide = guide_named(SUPPORT, slug)
+    related = related_guides(guide)
+    return _page(request, "admin/agency/help/guide.html", title=guide.title, guide=guide, related=related)
+
+
+def _page(request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+    return TemplateResponse(request, template, {**admin.site.each_context(request), "opts": Agency._meta, **context})

@@ -1,9 +1,11 @@
 """The composer of a broadcast, with its preview and its test on a few contacts."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -12,22 +14,48 @@ from django.utils.translation import gettext as _
 from agency.pages.branding import in_page_language
 from agency.pages.pagination import with_id
 from broadcasts.dashboard.broadcasts import LIST, BroadcastDetail
-from broadcasts.dashboard.confirming import button_text, forecast_of, sends_immediately
-from broadcasts.dashboard.counting import ComposedCount, count_of_composed
-from broadcasts.dashboard.forms import FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form
+from broadcasts.dashboard.confirming import Forecast, button_text, forecast_of, sends_immediately
+from broadcasts.dashboard.forms import FALLBACK, FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import ENGAGEMENT_LABELS, VARIABLE_LABELS, bars_of
 from broadcasts.pages.message_preview import message_preview, template_of, templates_of
-from broadcasts.services.editing import change_broadcast, create_broadcast, send_test
+from broadcasts.services.editing import build_broadcast, change_broadcast, create_broadcast, send_test
 from broadcasts.services.moving import is_waiting_for_approval
 from config.api.requests import parse_uuid
 from config.db import database_now
-from config.errors import InvalidInput
+from config.errors import DomainError, InvalidInput
 from workspaces.contacts.models import Segment
 from workspaces.subaccounts.dashboard.base import DashboardForm
+from workspaces.subaccounts.models import Workspace
 
 PREVIEW = "app:broadcast-preview"
 COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedCount:
+    """The count for a composer's page. `missing` counts who has no value, by variable."""
+
+    context: Mapping[str, Any] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+
+    def fallback_fields(self, form: ComposerForm) -> list[tuple[str, Any, int]]:
+        """Return each variable that may have a fallback with its field and the number of contacts without a value."""
+        return [(name, form[FALLBACK + name], self.missing.get(name, 0)) for name in form.fallbacks]
+
+
+def count_of_composed(typed: QueryDict, workspace: Workspace) -> ComposedCount:
+    """Count who would get what is typed so far. It is empty while the form does not say whom, and nothing is saved."""
+    values = ComposerForm(typed, workspace=workspace).counted_values()
+    if values is None:
+        return ComposedCount()
+    try:
+        draft = build_broadcast(workspace=workspace, **values)
+    except DomainError:
+        return ComposedCount()
+    forecast: Forecast = forecast_of(workspace, draft)
+    missing = forecast.found.missing if forecast.found else {}
+    return ComposedCount(forecast.context(draft), missing)
 
 
 class ComposerPage(DashboardForm[ComposerForm]):

@@ -14,8 +14,7 @@ from agency.services.mail.content import mail_links
 from config.api.fields import DictField
 from config.retention import retention_rules
 from workspaces.appointments import events
-from workspaces.appointments.dashboard.appointments import appointments_of_contact, appointments_of_timeline
-from workspaces.appointments.dashboard.home import TODAY
+from workspaces.appointments.dashboard.appointments import TODAY, appointments_of_contact, appointments_of_timeline
 from workspaces.appointments.serializers import AppointmentSerializer
 from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers

@@ -23,8 +23,7 @@ from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
 from workspaces.contacts.pages import TimelineSource, timeline_sources
 from workspaces.contacts.services import contact_lock_handlers, contact_merge_handlers, contact_removal_handlers
-from workspaces.conversations.dashboard.home import CONVERSATIONS, UNANSWERED
-from workspaces.conversations.dashboard.timeline import messages_of_timeline
+from workspaces.conversations.dashboard.panels import CONVERSATIONS, UNANSWERED, messages_of_timeline
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import conversations

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.appointments.public import choosing, classes, codes, deposits, details, managing, seats
+from workspaces.appointments.public import choosing, classes, codes, deposits, details, managing
 
 app_name = "book"
 urlpatterns = [
@@ -11,9 +11,9 @@ urlpatterns = [
     path("manage/<str:token>/times", managing.MoveTimes.as_view(), name="move-times"),
     path("manage/<str:token>/move", managing.Move.as_view(), name="move"),
     path("manage/<str:token>/cancel", managing.Cancel.as_view(), name="cancel"),
-    path("seat/<str:token>", seats.Seat.as_view(), name="seat"),
-    path("seat/<str:token>/class.ics", seats.SeatFile.as_view(), name="seat-file"),
-    path("seat/<str:token>/give-back", seats.GiveBack.as_view(), name="give-back"),
+    path("seat/<str:token>", managing.Seat.as_view(), name="seat"),
+    path("seat/<str:token>/class.ics", managing.SeatFile.as_view(), name="seat-file"),
+    path("seat/<str:token>/give-back", managing.GiveBack.as_view(), name="give-back"),
     path("<slug:slug>", choosing.Services.as_view(), name="services"),
     path("<slug:slug>/code/<id:booking>", codes.Code.as_view(), name="code"),
     path("<slug:slug>/deposit/<id:booking>", deposits.Deposit.as_view(), name="deposit"),

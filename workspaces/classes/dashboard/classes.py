@@ -38,6 +38,8 @@ from workspaces.classes.services.waiting_lists import MOST_WAITING
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection, today_of
 
 YEARS = range(2000, 2200)
 
@@ -303,3 +305,27 @@ def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
         "has_more": len(found) > MOST_COMING,
         "zone": ZoneInfo(contact.workspace.timezone),
     }
+
+
+# Today's classes on the home page ------------------------------------------------------------------
+
+
+def _today(workspace: Workspace, now: datetime, most: int) -> HomeContent:
+    first, last = today_of(workspace, now)
+    held = ClassSession.objects.of(workspace).filter(status=ClassSession.Status.SCHEDULED, ends_at__gt=now)
+    rows = []
+    for one in held.filter(starts_at__gte=first, starts_at__lt=last).with_names().by_start()[:most]:
+        seats = _("%(taken)s of %(seats)s seats taken") % {"taken": one.participants_count, "seats": one.capacity}
+        url = reverse("app:class", args=[one.uuid])
+        rows.append(HomeRow(title=one.service.name, detail=seats, at=one.starts_at, url=url))
+    return HomeContent(rows=rows)
+
+
+TODAY: Final = HomeSection(
+    name="classes",
+    label=gettext_lazy("Today's classes"),
+    order=30,
+    url_name="app:classes",
+    content=_today,
+    is_today=True,
+)

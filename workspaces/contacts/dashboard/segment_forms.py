@@ -20,8 +20,7 @@ from workspaces.contacts.dashboard.forms import ANY, TagsField, country_choices
 from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, SHOWN_PLATFORMS
 from workspaces.contacts.services import FilterRefused
 from workspaces.contacts.services.counting import count_matching
-from workspaces.contacts.services.segments import checked_filter
-from workspaces.contacts.services.suggestions import known_details, known_tags
+from workspaces.contacts.services.segments import checked_filter, known_details, known_tags
 from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
 from workspaces.subaccounts.pages.business import timezone_choices
 

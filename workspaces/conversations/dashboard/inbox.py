@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.models import User
 from agency.pages.form_drafts import pop_form_draft
+from agency.pages.notifications import UnreadMessages, UnreadPage
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.contacts.dashboard.tasks import shown_tasks
@@ -36,12 +37,15 @@ from workspaces.conversations.services.threads import (
     ThreadPage,
     View,
     list_page,
+    newest_unread,
     read_thread_page,
     reason_of,
     search_conversations,
+    unread_conversations,
     view_counts,
 )
 from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.dashboard.home import DashboardNotificationPage
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel
 from workspaces.subaccounts.services import people_of
 
@@ -345,3 +349,12 @@ class InboxStream(DashboardView):
     def get(self, request: HttpRequest) -> EventStreamResponse:
         after = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
         return EventStreamResponse(inbox_topic(self.workspace.pk), after=after)
+
+
+class Unread(DashboardNotificationPage, UnreadPage):
+    """The numbers of unread notifications and of open conversations with something unread."""
+
+    def unread_messages(self) -> UnreadMessages:
+        newest = newest_unread(self.workspace)
+        number = unread_conversations(self.workspace).order_by()[:MOST_COUNTED].count()
+        return UnreadMessages(number, newest.isoformat() if newest else "")

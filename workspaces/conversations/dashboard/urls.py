@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.conversations.dashboard import changes, inbox, saved_replies, sending, unread
+from workspaces.conversations.dashboard import changes, inbox, saved_replies, sending
 
 urlpatterns = [
     path("inbox", inbox.Inbox.as_view(), name="inbox"),
@@ -22,7 +22,7 @@ urlpatterns = [
     path("inbox/<id:uuid>/snooze", changes.SnoozeConversation.as_view(), name="conversation-snooze"),
     path("inbox/<id:uuid>/opt-out", changes.OptOut.as_view(), name="conversation-opt-out"),
     path("inbox/<id:uuid>/enter-key", changes.EnterKey.as_view(), name="conversation-enter-key"),
-    path("unread", unread.Unread.as_view(), name="unread"),
+    path("unread", inbox.Unread.as_view(), name="unread"),
     path("saved-replies", saved_replies.SavedReplies.as_view(), name="saved-replies"),
     path("saved-replies/new", saved_replies.SavedReplyNew.as_view(), name="saved-reply-new"),
     path("saved-replies/<id:uuid>", saved_replies.SavedReplyPage.as_view(), name="saved-reply"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from workspaces.finance.dashboard import exports, invoice_steps, invoices, payments, payouts, reports, settings
+from workspaces.finance.dashboard import exports, invoice_steps, invoices, payments, reports, settings
 
 urlpatterns = [
     path("finance", reports.FinanceOverview.as_view(), name="finance"),
@@ -27,7 +27,7 @@ urlpatterns = [
     path("invoices/<id:uuid>/payments/new", payments.PaymentNew.as_view(), name="payment-new"),
     path("payments", payments.Payments.as_view(), name="payments"),
     path("payments/<id:uuid>/refund", payments.PaymentRefund.as_view(), name="payment-refund"),
-    path("payouts", payouts.Payouts.as_view(), name="payouts"),
-    path("payouts/<id:uuid>", payouts.PayoutPage.as_view(), name="payout"),
-    path("payouts/<id:uuid>/transactions.csv", payouts.PayoutExport.as_view(), name="payout-export"),
+    path("payouts", payments.Payouts.as_view(), name="payouts"),
+    path("payouts/<id:uuid>", payments.PayoutPage.as_view(), name="payout"),
+    path("payouts/<id:uuid>/transactions.csv", payments.PayoutExport.as_view(), name="payout-export"),
 ]

@@ -1,12 +1,15 @@
-"""The account numbers under which a workspace's invoices and payments are booked."""
+"""What a workspace decides about its invoices, and the account numbers under which they are booked."""
 
 from typing import Final
 
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
+from workspaces.finance.models.invoices import LONGEST_BUSINESS_NAME, LONGEST_TERMS, LONGEST_TEXT, LONGEST_VAT_ID
+from workspaces.finance.models.parties import LONGEST_ADDRESS
 from workspaces.subaccounts.models import Workspace
 
 LONGEST_ACCOUNT: Final = 9
@@ -20,6 +23,37 @@ is_account_number = RegexValidator(ACCOUNT_NUMBER, _("An account number has thre
 def account_field(number: str) -> "models.CharField[str, str]":
     """Return a field for the number of an account, with a default."""
     return models.CharField(max_length=LONGEST_ACCOUNT, validators=[is_account_number], default=number)
+
+
+class FinanceSettings(models.Model):
+    """What stands on a workspace's invoices: the seller's legal name, address and tax numbers, and the payment terms.
+
+    With `shares_totals` the agency sees the totals of the workspace. A workspace without a row has the defaults.
+    """
+
+    workspace = models.OneToOneField(
+        Workspace, on_delete=models.CASCADE, primary_key=True, related_name="finance_settings"
+    )
+    business_name = models.CharField(max_length=LONGEST_BUSINESS_NAME, blank=True)
+    address = models.CharField(max_length=LONGEST_ADDRESS, blank=True)
+    vat_id = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
+    tax_number = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
+    payment_details = models.CharField(max_length=LONGEST_TEXT, blank=True)
+    footer = models.CharField(max_length=LONGEST_TEXT, blank=True)
+    payment_days = models.PositiveIntegerField(default=14)
+    shares_totals = models.BooleanField(default=False)
+    changed_at = models.DateTimeField(default=now, editable=False)
+
+    class Meta:
+        verbose_name_plural = "finance settings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(payment_days__lte=LONGEST_TERMS), name="finance_payment_days_are_up_to_a_year"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Finance settings of {self.workspace_id}"
 
 
 class BookkeepingSettings(models.Model):

@@ -82,37 +82,6 @@ class TaxRate(models.Model):
         return self.archived_at is not None
 
 
-class FinanceSettings(models.Model):
-    """What stands on a workspace's invoices: the seller's legal name, address and tax numbers, and the payment terms.
-
-    With `shares_totals` the agency sees the totals of the workspace. A workspace without a row has the defaults.
-    """
-
-    workspace = models.OneToOneField(
-        Workspace, on_delete=models.CASCADE, primary_key=True, related_name="finance_settings"
-    )
-    business_name = models.CharField(max_length=LONGEST_BUSINESS_NAME, blank=True)
-    address = models.CharField(max_length=LONGEST_ADDRESS, blank=True)
-    vat_id = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
-    tax_number = models.CharField(max_length=LONGEST_VAT_ID, blank=True)
-    payment_details = models.CharField(max_length=LONGEST_TEXT, blank=True)
-    footer = models.CharField(max_length=LONGEST_TEXT, blank=True)
-    payment_days = models.PositiveIntegerField(default=14)
-    shares_totals = models.BooleanField(default=False)
-    changed_at = models.DateTimeField(default=now, editable=False)
-
-    class Meta:
-        verbose_name_plural = "finance settings"
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(payment_days__lte=LONGEST_TERMS), name="finance_payment_days_are_up_to_a_year"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"Finance settings of {self.workspace_id}"
-
-
 class InvoiceSeries(models.Model):
     """The numbers of a workspace's invoices, or of its credit notes. Issuing takes `next_number` and adds one."""
 

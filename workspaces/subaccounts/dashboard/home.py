@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -21,6 +22,7 @@ from agency.pages.help import DASHBOARD, GuideListPage, GuidePage
 from agency.pages.notifications import TITLE, NotificationListPage, NotificationSettingsPage, NotificationsReadPage
 from agency.pages.pagination import keyset_page
 from agency.pages.registry import Alert
+from agency.pages.search import MOST_SHOWN, MOST_SUGGESTED, SearchGroup, read_query
 from agency.pages.tables import Column, ListPage, Table
 from agency.services.activity import actions_recorded_in
 from workspaces.subaccounts.dashboard.base import DashboardView
@@ -30,6 +32,7 @@ from workspaces.subaccounts.pages.home import sections_of
 from workspaces.subaccounts.pages.menu import NOTIFICATIONS
 from workspaces.subaccounts.pages.panels import LimitUsage, limit_usages
 from workspaces.subaccounts.pages.registry import SetUpStep, checklist_of, concerns_of_workspace
+from workspaces.subaccounts.pages.search import find_in_workspace
 from workspaces.subaccounts.services import change_workspace
 
 HOME = "app:home"
@@ -240,3 +243,32 @@ class SavedViewNew(tables.SavedViewNew, DashboardView):
 
 class SavedViewRemove(tables.SavedViewRemove, DashboardView):
     form_page = "app:home"
+
+
+# Search --------------------------------------------------------------------------------------------
+
+
+class Find(DashboardView):
+    """All results on a page; its form needs no script."""
+
+    nav = "app:find"
+    most = MOST_SHOWN
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        query, groups = self.found()
+        return self.page("agency/find/page.html", query=query, groups=groups)
+
+    def found(self) -> tuple[str, list[SearchGroup]]:
+        query = read_query(self.request.GET.get("q", ""))
+        return query, find_in_workspace(self.workspace, query, most=self.most)
+
+
+class FindSuggestions(Find):
+    """The first results of each kind as options of a list, for the palette that searches as a person types."""
+
+    most = MOST_SUGGESTED
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        query, groups = self.found()
+        shown = {"query": query, "groups": groups, "number": sum(len(one.items) for one in groups)}
+        return render(request, "agency/find/_options.html", shown)

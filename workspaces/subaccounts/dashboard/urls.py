@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from workspaces.subaccounts.dashboard import find, home, people, settings, workspaces
+from workspaces.subaccounts.dashboard import home, people, settings, workspaces
 
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("first-steps", home.FirstStepsHide.as_view(), name="first-steps"),
-    path("find", find.Find.as_view(), name="find"),
-    path("find/suggestions", find.FindSuggestions.as_view(), name="find-suggestions"),
+    path("find", home.Find.as_view(), name="find"),
+    path("find/suggestions", home.FindSuggestions.as_view(), name="find-suggestions"),
     path("choose", workspaces.ChooseWorkspace.as_view(), name="choose"),
     path("switch", workspaces.SwitchWorkspace.as_view(), name="switch"),
     path("views", home.SavedViewNew.as_view(), name="saved-view-save"),
