@@ -1,6 +1,9 @@
 """Refunds through Stripe, refunds that are made there, and disputes."""
 
+from importlib import import_module
+
 import pytest
+from django.db import connection
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
@@ -166,4 +169,9 @@ def test_more_than_is_owed_is_recorded_and_told(a: Tenant, account: ProviderAcco
     work(account)
     invoice.refresh_from_db()
     assert (invoice.status, invoice.balance) == ("paid", -1_900)
+    assert told_of("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]
+    # An earlier version did not store which invoice it is.
+    NotificationEvent.objects.update(object_id="")
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("workspaces.finance.migrations.0006_notifications_name_invoices").NAME_INVOICES)
     assert told_of("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]
