@@ -85,7 +85,7 @@ def a_payment(invoice: Invoice, amount: int = 1_000, **values: Any) -> Payment:
     return record_payment(invoice=invoice, amount=amount, method=Payment.Method.CASH, now=now(), by=SYSTEM, **values)
 
 
-def a_told_payout(status: str = "paid", **changes: Any) -> ProviderPayout:
+def a_provider_payout(status: str = "paid", **changes: Any) -> ProviderPayout:
     """What the provider says of a payout of 116.97."""
     values: dict[str, Any] = {
         "id": f"po_{uuid4().hex}",
@@ -108,7 +108,7 @@ def a_payout(workspace: Workspace, status: str = "paid", *, payment: Payment | N
     """
     known = ProviderAccount.objects.filter(workspace=workspace).first()
     account = known or ProviderAccount.objects.create(workspace=workspace, disconnected_at=now())
-    payout = record_payout(account=account, told=a_told_payout(status, **changes), now=now())
+    payout = record_payout(account=account, told=a_provider_payout(status, **changes), now=now())
     if payment is not None:
         values: dict[str, Any] = {"amount": payment.amount, "fee": 203, "created_at": now()}
         names = {"provider_id": "txn_1", "kind": "payment", "provider_kind": "charge", "source_id": "ch_1"}

@@ -1,4 +1,4 @@
-"""Seats in classes that visitors book and give back, and what people in classes are told by e-mail."""
+"""Seats in classes that visitors book and give back, and the e-mails to people in classes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -184,25 +184,25 @@ def give_back(*, booking: ClassBooking, now: datetime) -> SeatState:
     return state
 
 
-# What people in classes are told --------------------------------------------------------------------------------------
+# E-mails about changes ----------------------------------------------------------------------------------------------
 
 
-def _tell_people(session: ClassSession, what: ClassChange, contact: Contact | None, now: datetime) -> None:
+def _mail_about_change(session: ClassSession, what: ClassChange, contact: Contact | None, now: datetime) -> None:
     """Queue the e-mails about a change of a class that is not over.
 
-    Only who has a booking is told, and who has moved up: nobody else has told them.
+    Contacts with a booking get them, and contacts who have moved up, whom nobody else tells.
     """
     if session.ends_at <= now:
         return
     if what == "moved_up" and contact is not None:
-        _tell_of_seat(session, contact, now)
+        _mail_moved_up(session, contact, now)
     elif what == "removed":
-        _tell(session, Mail.Kind.SEAT_CANCELLED, contact, now)
+        _mail_contact(session, Mail.Kind.SEAT_CANCELLED, contact, now)
     else:
-        _tell_everybody(session, CHANGES[what], now)
+        _mail_everybody(session, CHANGES[what], now)
 
 
-def _tell_of_seat(session: ClassSession, contact: Contact, now: datetime) -> None:
+def _mail_moved_up(session: ClassSession, contact: Contact, now: datetime) -> None:
     if not contact.email:
         return
     rows = ClassBooking.objects.filter(session=session, contact=contact).select_related("contact").order_by("pk")
@@ -212,13 +212,13 @@ def _tell_of_seat(session: ClassSession, contact: Contact, now: datetime) -> Non
     queue_about_class(session, Mail.Kind.SEAT_MOVED_UP, bookings)
 
 
-def _tell(session: ClassSession, kind: Mail.Kind, contact: Contact | None, now: datetime) -> None:
+def _mail_contact(session: ClassSession, kind: Mail.Kind, contact: Contact | None, now: datetime) -> None:
     rows = ClassBooking.objects.filter(session=session, contact=contact)
     rows.update(calendar_sequence=F("calendar_sequence") + 1, updated_at=now)
     queue_about_class(session, kind, rows.select_related("contact").order_by("pk"))
 
 
-def _tell_everybody(session: ClassSession, kind: Mail.Kind, now: datetime) -> None:
+def _mail_everybody(session: ClassSession, kind: Mail.Kind, now: datetime) -> None:
     """Tell who has a seat, with a new calendar file, and who waits, without one."""
     rows = ClassBooking.objects.filter(session=session)
     seated, waiting = rows.seated(), rows.waiting()
@@ -227,4 +227,4 @@ def _tell_everybody(session: ClassSession, kind: Mail.Kind, now: datetime) -> No
         queue_about_class(session, kind, some.select_related("contact").order_by("pk"), in_calendar=in_calendar)
 
 
-CLASS_CHANGE_HANDLER: Final = ClassChangeHandler("appointments", _tell_people)
+CLASS_CHANGE_HANDLER: Final = ClassChangeHandler("appointments", _mail_about_change)

@@ -146,7 +146,7 @@ def _tell_contact(appointment: Appointment, what: str, now: datetime) -> None:
 MAIL_HANDLER: Final = AppointmentHandler("mails", _tell_contact)
 
 
-class _Told(TypedDict):
+class _MailedFacts(TypedDict):
     """What an e-mail has told about a time, as a calendar's event needs it."""
 
     sequence: int
@@ -175,14 +175,14 @@ def _calendar_files(mail: Mail) -> list[MailAttachment]:
         location=appointment.workspace.address,
         address=manage_url(appointment),
         attendee=mail.recipient,
-        **_as_told(mail),
+        **_facts_of(mail),
     )
     return [MailAttachment("appointment.ics", calendar_file(event, method), _content_type(method))]
 
 
-def _as_told(mail: Mail) -> _Told:
+def _facts_of(mail: Mail) -> _MailedFacts:
     told = mail.context
-    return _Told(
+    return _MailedFacts(
         sequence=told["sequence"],
         starts_at=datetime.fromisoformat(told["starts_at"]),
         ends_at=datetime.fromisoformat(told["ends_at"]),
@@ -210,7 +210,7 @@ def _calendar_files_of_class(mail: Mail) -> list[MailAttachment]:
         location=booking.session.workspace.address,
         address=seat_url(booking),
         attendee=mail.recipient,
-        **_as_told(mail),
+        **_facts_of(mail),
     )
     return [MailAttachment("class.ics", calendar_file(event, method), _content_type(method))]
 

@@ -22,7 +22,7 @@ def read_text(found: Mapping[str, Any], name: str, *, needed: bool = False) -> s
     return ""
 
 
-def read_words(found: Mapping[str, Any], name: str, longest: int) -> str:
+def read_truncated(found: Mapping[str, Any], name: str, longest: int) -> str:
     """Read a text for people, cut off at a length. A database cannot store a NUL."""
     value = found.get(name)
     return value.replace("\0", "")[:longest] if isinstance(value, str) else ""

@@ -13,7 +13,7 @@ from workspaces.finance.providers.answers import (
     read_rows,
     read_text,
     read_time,
-    read_words,
+    read_truncated,
 )
 from workspaces.finance.providers.faults import ProviderFault
 
@@ -95,8 +95,8 @@ def read_payout(found: Mapping[str, Any]) -> ProviderPayout:
         arrives_on=read_time(found, "arrival_date").date(),
         automatic=automatic,
         reconciled=automatic and found.get("reconciliation_status") == "completed",
-        failure_code=read_words(found, "failure_code", 60),
-        failure_message=read_words(found, "failure_message", 500),
+        failure_code=read_truncated(found, "failure_code", 60),
+        failure_message=read_truncated(found, "failure_message", 500),
         created_at=read_time(found, "created"),
     )
 
@@ -125,7 +125,7 @@ def _transaction(found: Mapping[str, Any]) -> BalanceTransaction:
         source_id=source_id,
         payment=read_id(source, "payment_intent"),
         refund=source_id if is_refund else "",
-        description="" if source_id else read_words(found, "description", 200),
+        description="" if source_id else read_truncated(found, "description", 200),
         amount=read_amount(found, "amount", least=-LARGEST_AMOUNT),
         fee=read_amount(found, "fee", least=-LARGEST_AMOUNT),
         created_at=read_time(found, "created"),

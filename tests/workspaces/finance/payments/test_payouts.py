@@ -13,7 +13,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, NotificationEvent
 from tests import furnished
-from tests.factories.finance import a_told_payout
+from tests.factories.finance import a_provider_payout
 from tests.tenants import Tenant
 from tests.workspaces.finance.payments.paying import (
     KEY,
@@ -158,14 +158,14 @@ def test_a_payout_only_goes_forward(a: Tenant, account: ProviderAccount) -> None
     of_one, earlier = {"id": "po_1", "amount": -1_500, "currency": "KWD"}, now().date() - timedelta(days=3)
     forward = ("pending", "in_transit", "pending", "paid", "in_transit", "failed", "paid", "canceled")
     found = [
-        payouts.record_payout(account=account, told=a_told_payout(status, **of_one), now=now()).status
+        payouts.record_payout(account=account, told=a_provider_payout(status, **of_one), now=now()).status
         for status in forward
     ]
     assert found == ["pending", "in_transit", "in_transit", "paid", "paid", "failed", "failed", "failed"]
-    payouts.record_payout(account=account, told=a_told_payout("failed", arrives_on=earlier, **of_one), now=now())
+    payouts.record_payout(account=account, told=a_provider_payout("failed", arrives_on=earlier, **of_one), now=now())
     [told] = a.workspace_api.get("/payouts").json()["data"]
     assert (told["amount"], told["arrives_on"]) == (-1.5, earlier.isoformat())
-    old = a_told_payout("failed", id="po_2", created_at=now() - timedelta(days=40))
+    old = a_provider_payout("failed", id="po_2", created_at=now() - timedelta(days=40))
     payouts.record_payout(account=account, told=old, now=now())
     assert NotificationEvent.objects.filter(kind="workspace.payout_failed").count() == 1
 
