@@ -276,9 +276,6 @@ class AppointmentCancel(AppointmentDetail, ObjectFormView[CancellationForm]):
 # Today's appointments on the home page -------------------------------------------------------------
 
 
-OPEN: Final = (Appointment.Status.BOOKED, Appointment.Status.CONFIRMED)
-
-
 def _today(workspace: Workspace, now: datetime, most: int) -> HomeContent:
     first, last = today_of(workspace, now)
     held = Appointment.objects.of(workspace).filter(status__in=OPEN, ends_at__gt=now)
