@@ -260,7 +260,7 @@ class PageCase:
 
 
 # Answered piece by piece: no page.
-EXPORTS = ("contacts-export", "broadcast-export", "finance-exports")
+EXPORTS = ("contacts-export", "broadcast-export", "finance-exports", "payout-export")
 STREAMS = ("inbox-stream", "contacts-export", "contact-import-refused", "contact-import-sample", "broadcast-export")
 PAGES = {
     "home": PageCase(200, 405),
