@@ -142,7 +142,9 @@ def test_what_is_being_typed_and_focus_survive_whatever_happens_meanwhile(page: 
     create_task(workspace=channel.workspace, contact=contact, title="Call back", now=now(), by=SYSTEM)
     expect(page.locator(".inbox-row.unread", has_text="Person 1")).to_have_count(0)
     button = page.get_by_role("button", name="Assign to me")
-    button.evaluate("button => { window.before = button; button.focus(); }")
+    expect(button).to_be_visible()
+    # In one step: a refresh that is on its way may replace a button that was looked up before.
+    page.evaluate("window.before = document.querySelector('button[data-assign]'); window.before.focus()")
     receive(received(channel, text="Are you there?"))
     expect(page.locator(".bubble.in").last).to_contain_text("Are you there?")
     assert page.evaluate("!window.before.isConnected")
