@@ -186,7 +186,7 @@ def test_what_people_are_called_cannot_break_the_file(a: Tenant, cut: Service, m
     assert calendar["X-WR-CALNAME"] == calendar["NAME"] == icalendar.vText(f"{written} ({written})").to_ical().decode()
 
 
-def test_a_program_is_told_when_to_come_again_and_gets_no_file_twice(
+def test_a_feed_has_a_refresh_interval_and_answers_304_while_unchanged(
     cut: Service, mia: Staff, ada: Contact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "MOST_OF_FEED", 99)
@@ -254,23 +254,23 @@ def test_whatever_is_not_served_reads_alike(a: Tenant, b: Tenant, mia: Staff) ->
     path = path_of(mia)
     token = path[10:-4]
 
-    def told(address: str = path, **headers: str) -> tuple[object, ...]:
+    def answered(address: str = path, **headers: str) -> tuple[object, ...]:
         answer = read(address, **headers)
         named = ("Content-Type", "Cache-Control", "X-Robots-Tag", "Vary")
         return answer.status_code, answer.content, [answer.headers.get(name) for name in named]
 
-    assert [told()[0], told(host="app.own.localhost")[0]] == [200, 200]
-    found = [told(f"/calendar/{one}.ics") for one in (token[:-1], f"{token}x", "x" * 43, "x" * 5_000, "ä" * 43)]
-    found.append(told(host="app.other.localhost"))
+    assert [answered()[0], answered(host="app.own.localhost")[0]] == [200, 200]
+    found = [answered(f"/calendar/{one}.ics") for one in (token[:-1], f"{token}x", "x" * 43, "x" * 5_000, "ä" * 43)]
+    found.append(answered(host="app.other.localhost"))
     suspend_workspace(workspace=a.workspace, now=now(), by=SYSTEM)
-    found.append(told())
+    found.append(answered())
     restore_workspace(workspace=a.workspace, now=now(), by=SYSTEM)
     suspend_agency(agency=a.agency, reason="unpaid", now=now(), by=SYSTEM)
-    found.append(told())
+    found.append(answered())
     restore_agency(agency=a.agency, by=SYSTEM)
-    assert told()[0] == 200
+    assert answered()[0] == 200
     delete_staff(staff=mia, now=now(), by=SYSTEM)
-    found.append(told())
+    found.append(answered())
     assert (found[0][0], len(set(map(str, found)))) == (404, 1)
     assert Client().post(path).status_code == 405
 

@@ -205,7 +205,9 @@ def invitation_of_class(message: EmailMessage) -> tuple[str, str, int, str, date
     return read.method, read.uid, read.sequence, read.status, read.starts_at
 
 
-def test_a_visitor_is_told_of_a_seat_and_of_each_change_for_the_calendar(receiver: SmtpServer, settings: Any) -> None:
+def test_a_visitor_gets_an_email_about_a_seat_and_each_change_for_the_calendar(
+    receiver: SmtpServer, settings: Any
+) -> None:
     settings.PUBLIC_URL = "https://installation.example"
     salon, visitor = a_salon(name="Bea & Cleo"), Visitor()
     session = a_class(salon, seats=1)
@@ -282,7 +284,7 @@ def test_who_was_put_into_a_class_by_the_business_hears_of_moving_up_once_and_th
     assert not the_messages(receiver)
 
 
-def test_a_moved_up_contact_is_told_with_the_seat_or_not_at_all(receiver: SmtpServer) -> None:
+def test_the_email_about_moving_up_is_queued_with_the_seat_or_not_at_all(receiver: SmtpServer) -> None:
     session = a_class(a_salon(), seats=1)
     people = [ContactFactory.create(workspace=session.workspace, email=f"n{n}@example.com") for n in range(2)]
     add_participant(session=session, contact=people[0], now=now())

@@ -45,7 +45,7 @@ def paid_of(payment: Payment) -> int:
     return Invoice.objects.get(pk=payment.invoice_id).paid
 
 
-def told_of(kind: str) -> list[str]:
+def pages_of_notifications(kind: str) -> list[str]:
     """The pages to which the notifications of a kind lead."""
     events = NotificationEvent.objects.filter(kind=kind)
     return [notification_kind(kind).address(event.object_id) for event in events]
@@ -91,7 +91,7 @@ def test_a_refund_that_stripe_refuses_is_released_and_told(
     refund.refresh_from_db()
     assert (refund.status, refund.failure) == ("failed", "charge_already_refunded")
     assert paid_of(payment) == 11_900
-    assert told_of("workspace.refund_failed") == [f"/app/invoices/{payment.invoice.uuid}"]
+    assert pages_of_notifications("workspace.refund_failed") == [f"/app/invoices/{payment.invoice.uuid}"]
     deliver(stripe)
     work(account)
     assert paid_of(payment) == 0
@@ -130,7 +130,7 @@ def test_a_dispute_takes_the_money_back_until_it_is_won(
     work(account)
     payment.refresh_from_db()
     assert (payment.status, paid_of(payment)) == ("disputed", 0)
-    assert told_of("workspace.payment_disputed") == [f"/app/invoices/{payment.invoice.uuid}"]
+    assert pages_of_notifications("workspace.payment_disputed") == [f"/app/invoices/{payment.invoice.uuid}"]
     with pytest.raises(RefundRefused):
         give_back(payment, 1)
     stripe.control("close_dispute", dispute=told["id"], won=True)
@@ -169,9 +169,9 @@ def test_more_than_is_owed_is_recorded_and_told(a: Tenant, account: ProviderAcco
     work(account)
     invoice.refresh_from_db()
     assert (invoice.status, invoice.balance) == ("paid", -1_900)
-    assert told_of("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]
+    assert pages_of_notifications("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]
     # An earlier version did not store which invoice it is.
     NotificationEvent.objects.update(object_id="")
     with connection.cursor() as cursor:
         cursor.execute(import_module("workspaces.finance.migrations.0006_notifications_name_invoices").NAME_INVOICES)
-    assert told_of("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]
+    assert pages_of_notifications("workspace.invoice_overpaid") == [f"/app/invoices/{invoice.uuid}"]
