@@ -16,9 +16,10 @@ from django.utils.translation import get_language
 
 # CLDR's "en" is American. Our English writes the day before the month.
 REGIONS: Final = {"en": "en_GB"}
-# CLDR's minimumGroupingDigits, where it is not one: Spanish writes 1234, but 12.345. Babel does not know it.
-FEWEST_GROUPED_DIGITS: Final = {"es": 2}
 THOUSAND: Final = 1000
+# The smallest number with separated thousands, where CLDR's minimumGroupingDigits is not one: Spanish writes 1234, but
+# 12.345. Babel does not know it.
+FEWEST_GROUPED: Final = {"es": 10 * THOUSAND}
 UNITS: Final = (
     ("year", timedelta(days=365)),
     ("month", timedelta(days=30)),
@@ -245,7 +246,7 @@ def _number_pattern(language: str, kind: str, decimals: int | None) -> Any:
 
 def groups_thousands(language: str, shown: Decimal) -> bool:
     """Say whether a language separates the thousands of a number, which is rounded as it is shown."""
-    return abs(shown) >= THOUSAND * 10 ** (FEWEST_GROUPED_DIGITS.get(language, 1) - 1)
+    return abs(shown) >= FEWEST_GROUPED.get(language, THOUSAND)
 
 
 @lru_cache(maxsize=4096, typed=True)
