@@ -71,7 +71,7 @@ def test_the_picture_follows_what_is_typed_and_variables_are_inserted(page: Page
 def test_arrow_keys_walk_through_the_messages_and_ask_for_nothing_by_themselves(page: Page) -> None:
     page.goto("/app/broadcasts/new")
     page.evaluate(STAYS)
-    asking = page.get_by_role("button", name="Show what it asks for")
+    asking = page.get_by_role("button", name="Show its fields")
     expect(asking).to_be_hidden()
     page.get_by_label("Message", exact=True).focus()
     page.keyboard.press("ArrowDown")

@@ -104,7 +104,7 @@ def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
     first = next(iter(can_run or automations), None)
     yield SetUpStep(
         title=_("Set an automation up"),
-        text=_("Choose ready-made automations in the gallery and fill in what only you know."),
+        text=_("Choose ready-made automations in the gallery and fill in your own details."),
         url=reverse("app:automation", args=[first.uuid]) if first else reverse("app:gallery"),
         action=_("Set up") if first else _("Gallery"),
         is_done=bool(filled),
