@@ -19,6 +19,7 @@ from agency.models import Agency, Mail, Member, Notification, NotificationEvent,
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import NotificationKind, notification_kind, notification_kinds
 from agency.services.mail.queue import queue_mail
+from agency.services.notifications.devices import queue_pushes
 from agency.tenants import Audience
 from config.api.text_fields import known_zones
 from config.db import TimeOrExpression, database_now
@@ -105,7 +106,9 @@ def _fan_out(pk: int) -> bool:
     kind = notification_kinds.get(event.kind)
     people = _next_people(event) if kind else []
     if kind and people:
-        Notification.objects.bulk_create(_rows(event, kind, people, now), ignore_conflicts=True)
+        rows = _rows(event, kind, people, now)
+        Notification.objects.bulk_create(rows, ignore_conflicts=True)
+        queue_pushes(event, [row.user_id for row in rows], now=now)
         event.told_until = people[-1].pk
     event.told_at = now if len(people) < BATCH else None
     event.save(update_fields=["told_until", "told_at"])
