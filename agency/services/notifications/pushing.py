@@ -382,7 +382,7 @@ def _retry_after(result: Result, now: datetime) -> timedelta | None:
     try:
         seconds = int(named) if named.isascii() and named.isdigit() and len(named) < 10 else None
         until = None if seconds is not None else parsedate_to_datetime(named)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     wait = timedelta(seconds=seconds) if until is None else (until if until.tzinfo else until.replace(tzinfo=UTC)) - now
     return max(timedelta(0), min(wait, timedelta(hours=6)))

@@ -186,6 +186,10 @@ def test_signing_out_ends_it_at_once_and_any_other_end_of_the_session_before_the
     add(browser, service)
     browser.post("/account/sign-out")
     assert not PushSubscription.objects.exists()
+    kept, other = a_browser(reader), a_browser(reader)
+    add(other, service)
+    kept.post("/account/sessions/end-others")
+    assert not PushSubscription.objects.exists()
     other = a_browser(reader)
     add(other, service)
     lose(a)
@@ -239,6 +243,7 @@ def test_a_browser_that_is_gone_is_forgotten(a: Tenant, browser: Client, service
         (answer("429 Too Many Requests", "Retry-After: 600"), 590),
         (answer("429 Too Many Requests", "Retry-After: Tue, 01 Jan 2999 00:00:00 GMT"), 6 * 3600 - 10),
         (answer("429 Too Many Requests", "Retry-After: soon"), 20),
+        (answer("429 Too Many Requests", f"Retry-After: Tue, 01 Jan {'9' * 30} 00:00:00 GMT"), 20),
         (answer("301 Moved", "Location: https://127.0.0.1/"), 20),
     ],
 )
