@@ -26,7 +26,7 @@ from agency.models import Agency, Notification, PushSubscription, QueuedPush
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import notification_kinds
 from agency.services.hosts import agency_of_host, url_of_host
-from agency.services.notifications.delivery import chosen_delivery_methods, delivery_method_of, recipients_of
+from agency.services.notifications.delivery import current_delivery_method
 from agency.services.notifications.devices import TEST_KIND, live_subscriptions
 from agency.services.notifications.web_push import KeyPair, authorization, encrypt
 from agency.tenants import Audience
@@ -124,12 +124,7 @@ def _write_notification(push: QueuedPush) -> PushContent | None:
     kind = notification_kinds.get(push.kind)
     if event is None or kind is None or not Notification.objects.filter(event=event, user=user, read_at=None).exists():
         return None
-    person = recipients_of(event, only_who_may_open=True).filter(pk=user.pk).values_list("role", flat=True).first()
-    if person is None:
-        return None
-    area = event.workspace_uuid or event.agency.uuid
-    chosen = chosen_delivery_methods(kind.name, area, [user.pk]).get(user.pk)
-    if delivery_method_of(kind, chosen, person) == DeliveryMethod.OFF:
+    if current_delivery_method(event, kind, user.pk) in {None, DeliveryMethod.OFF}:
         return None
     about = event.data.get("workspace", "") if event.audience == Audience.WORKSPACE else ""
     sentence = kind.sentence(event.data)
@@ -380,9 +375,11 @@ def _retry_after(result: Result, now: datetime) -> timedelta | None:
     """Return how long a service asks to be left alone, in seconds or until a date; at most six hours."""
     named = next((value for name, value in result.response_headers if name.lower() == "retry-after"), "")
     try:
-        seconds = int(named) if named.isascii() and named.isdigit() and len(named) < 10 else None
-        until = None if seconds is not None else parsedate_to_datetime(named)
+        if named.isascii() and named.isdigit() and len(named) < 10:
+            wait = timedelta(seconds=int(named))
+        else:
+            until = parsedate_to_datetime(named)
+            wait = (until if until.tzinfo else until.replace(tzinfo=UTC)) - now
     except (ValueError, OverflowError):
         return None
-    wait = timedelta(seconds=seconds) if until is None else (until if until.tzinfo else until.replace(tzinfo=UTC)) - now
     return max(timedelta(0), min(wait, timedelta(hours=6)))

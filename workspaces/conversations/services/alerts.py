@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from agency.models import NotificationEvent, QueuedPush
 from agency.models.notifications import DeliveryMethod
-from agency.notification_kinds import NotificationKind, notification_kind
-from agency.services.notifications.delivery import chosen_delivery_methods, delivery_method_of, recipients_of
+from agency.notification_kinds import NotificationKind
+from agency.services.notifications.delivery import current_delivery_method
 from agency.services.notifications.pushing import PushContent, PushSource
 from agency.tenants import Audience
 from config.redis import RedisUnavailable, call_redis
@@ -42,7 +42,7 @@ NOTIFICATION_KIND: Final = NotificationKind(
 QUEUE: Final = """
 INSERT INTO agency_queuedpush AS push (subscription_id, topic, kind, object_id, created_at, due_at)
 SELECT device.id, 'c' || conversation.id, %(kind)s, conversation.uuid, statement_timestamp(),
-    statement_timestamp() + %(wait)s
+    statement_timestamp() + make_interval(secs => %(wait)s)
 FROM conversations_conversation AS conversation
 JOIN subaccounts_workspace AS workspace ON workspace.id = conversation.workspace_id
 CROSS JOIN LATERAL (
@@ -63,7 +63,7 @@ def queue_alerts(messages: Sequence[IncomingMessage], now: datetime) -> None:
     waiting = sorted({one.conversation_id for one in messages if not one.opts_out})
     if waiting:
         with connection.cursor() as cursor:
-            cursor.execute(QUEUE, {"kind": KIND, "wait": WAIT, "conversations": waiting})
+            cursor.execute(QUEUE, {"kind": KIND, "wait": WAIT.total_seconds(), "conversations": waiting})
 
 
 def _write(push: QueuedPush) -> PushContent | timedelta | None:
@@ -86,11 +86,9 @@ def _wants(push: QueuedPush, conversation: Conversation) -> bool:
     about = NotificationEvent(
         agency=workspace.agency, workspace_id=workspace.pk, workspace_uuid=workspace.uuid, kind=KIND
     )
-    person = recipients_of(about, only_who_may_open=True).filter(pk=user_id).values_list("role", flat=True).first()
-    if person is None or push.subscription.agency_id not in (None, workspace.agency_id):
+    if push.subscription.agency_id not in {None, workspace.agency_id}:
         return False
-    chosen = chosen_delivery_methods(KIND, workspace.uuid, [user_id]).get(user_id)
-    return delivery_method_of(notification_kind(KIND), chosen, person) != DeliveryMethod.OFF
+    return current_delivery_method(about, NOTIFICATION_KIND, user_id) not in {None, DeliveryMethod.OFF}
 
 
 def record_look_at_inbox(workspace_id: int, user_id: int) -> None:
