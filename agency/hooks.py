@@ -79,6 +79,7 @@ from agency.services.mail.transport import FAILURES_BEFORE_REST
 from agency.services.notifications import agency_kinds
 from agency.services.notifications.agency_kinds import check_mail_servers, check_sub_account_limits
 from agency.services.notifications.delivery import STAFF, digest_path, notification_path, recipient_sources
+from agency.services.notifications.pushing import SENT, TEST_SOURCE, due_pushes, push_sources
 from agency.services.notifications.recording import StateCheck, state_checks
 from agency.services.passwords import PASSWORD_RESETS, address_requests
 from agency.services.retention import RULES
@@ -128,6 +129,14 @@ MAIL_AND_JOB_METRICS = (
         read=lambda: capped_count(MailSettings.objects.filter(resting_until__gt=Now())),
     ),
 )
+PUSH_METRICS = (
+    Gauge(
+        "pushes_due_oldest_seconds",
+        "For how long the longest due alert on a device has waited for the worker.",
+        read=lambda: oldest_seconds(due_pushes(Now()), "due_at"),
+    ),
+    SENT,
+)
 
 
 degradations.add(Degradation("mail", is_mail_healthy))
@@ -141,7 +150,7 @@ body_rules.add(
     )
 )
 
-METRICS.add(*MAIL_AND_JOB_METRICS)
+METRICS.add(*MAIL_AND_JOB_METRICS, *PUSH_METRICS)
 MENU = [
     MenuEntry(url_name="console:home", label=_("Home"), icon="home", section=Section.MAIN, order=10),
     MenuEntry(url_name="console:plans", label=_("Plans"), icon="plan", section=Section.CATALOGUE, order=10),
@@ -295,6 +304,7 @@ address_requests.add(PASSWORD_RESETS)
 invitation_handlers.add(TEAM)
 notification_kinds.add(*agency_kinds.AGENCY_KINDS, *agency_kinds.EXPIRING_KEY_KINDS)
 recipient_sources.add(STAFF)
+push_sources.add(TEST_SOURCE)
 state_checks.add(
     StateCheck("sub_account_limits", check_sub_account_limits),
     StateCheck("mail_servers", check_mail_servers),

@@ -32,7 +32,8 @@ class NotificationKind:
     `url_name` is the page where the problem is solved; with `names_object` its address has the event's object. `roles`
     are the agency roles that are notified. `usual` is the delivery method of people who chose none; viewers get e-mails
     only if they choose them. `words` puts values that the data only names into the reader's language. With
-    `has_own_mail` the event has its own e-mail, and its notification is never e-mailed.
+    `has_own_mail` the event has its own e-mail, and its notification is never e-mailed. A kind that `is_only_pushed` is
+    shown on devices with alerts, and in no list.
     """
 
     name: str
@@ -45,6 +46,7 @@ class NotificationKind:
     usual: DeliveryMethod = DeliveryMethod.AT_ONCE
     words: Callable[[Mapping[str, Any]], Mapping[str, Any]] = as_written
     has_own_mail: bool = False
+    is_only_pushed: bool = False
 
     def sentence(self, data: Mapping[str, Any]) -> str:
         """Return what happened as a sentence, in the active language."""
@@ -56,10 +58,11 @@ class NotificationKind:
     @property
     def ways(self) -> tuple[DeliveryMethod, ...]:
         """The delivery methods that may be chosen."""
-        return (DeliveryMethod.OFF, DeliveryMethod.CONSOLE) if self.has_own_mail else tuple(DeliveryMethod)
+        is_mailed = not (self.has_own_mail or self.is_only_pushed)
+        return tuple(DeliveryMethod) if is_mailed else (DeliveryMethod.OFF, DeliveryMethod.CONSOLE)
 
     def usual_way(self, role: str) -> DeliveryMethod:
-        return DeliveryMethod.CONSOLE if self.has_own_mail or role == Member.Role.VIEWER else self.usual
+        return self.usual if role != Member.Role.VIEWER and self.usual in self.ways else DeliveryMethod.CONSOLE
 
 
 notification_kinds = Registry[NotificationKind](

@@ -1,9 +1,11 @@
 """An agency's brand and app as files that anybody's browser may fetch, and whether a proxy may get a certificate."""
 
 import re
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import path, register_converter, reverse
 from django.utils.cache import patch_vary_headers
@@ -97,6 +99,18 @@ def icon(request: HttpRequest, uuid: UUID | None, name: str) -> HttpResponse:
     if name not in ICONS:
         raise Http404
     return HttpResponse(app_icon(_agency_shown(request, uuid), name), content_type="image/png", headers=A_DAY)
+
+
+@require_safe
+def service_worker(request: HttpRequest) -> HttpResponse:
+    """The script that shows alerts. It stands at the root, so that it may open every page of the host."""
+    headers = {"Cache-Control": "no-cache", "Content-Security-Policy": "default-src 'none'; connect-src 'self'"}
+    return HttpResponse(_service_worker(), content_type="text/javascript; charset=utf-8", headers=headers)
+
+
+@lru_cache(maxsize=1)
+def _service_worker() -> bytes:
+    return (settings.BASE_DIR / "templates" / "static" / "console" / "service-worker.js").read_bytes()
 
 
 @csrf_exempt

@@ -21,6 +21,7 @@ from agency.services.notifications.delivery import (
     mail_next_digest,
     notifications_to_mail,
 )
+from agency.services.notifications.pushing import due_pushes, send_due_pushes
 from agency.services.notifications.recording import run_check, state_checks
 from agency.services.passwords import waiting_password_resets
 from agency.services.retention import RULES
@@ -34,6 +35,7 @@ RUN_SECONDS = 45.0
 DOMAIN_SECONDS = 30.0
 JOB_SECONDS = 20.0
 NOTIFICATION_SECONDS = 10.0
+PUSH_SECONDS = 20.0
 CHECK_SECONDS = 5.0
 COUNT_SECONDS = 45.0
 
@@ -48,6 +50,7 @@ due_work.add(
             lambda: notifications_to_mail(DeliveryMethod.DIGEST, Now()),
         ),
     ),
+    DueWork("agency.send_pushes", (lambda: due_pushes(Now()),)),
     DueWork("agency.check_domains", (lambda: due_domains(Now()),)),
 )
 
@@ -72,6 +75,13 @@ def tell_people() -> None:
     """Write people's notifications, and queue the e-mails about them that are due."""
     for work in (fan_out_next_event, mail_next_at_once, mail_next_digest):
         in_batches(work, seconds=NOTIFICATION_SECONDS)
+
+
+@shared_task(name="agency.send_pushes")
+@one_at_a_time
+def send_pushes() -> None:
+    """Send the alerts on people's devices that are due."""
+    send_due_pushes(seconds=PUSH_SECONDS)
 
 
 @shared_task(name="agency.check_states")

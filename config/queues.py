@@ -69,6 +69,8 @@ NOTIFICATIONS = Queue("notifications", 60, 90)
 CALENDARS = Queue("calendars", 85, 90)
 # A run calls payment providers for 25 seconds, eight accounts at a time. The slowest turn of an account takes 55.
 PAYMENTS = Queue("payments", 85, 90)
+# A run begins calls of push services for 20 seconds. The slowest call ends ten seconds later.
+PUSHES = Queue("pushes", 60, 90)
 HOUSEKEEPING = Queue("housekeeping", 240, 300)
 QUEUES = (
     DISPATCHER,
@@ -90,6 +92,7 @@ QUEUES = (
     AUTOMATIONS,
     PAYMENTS,
     CALENDARS,
+    PUSHES,
     HOUSEKEEPING,
 )
 
@@ -109,6 +112,7 @@ TASKS = (
     TaskSpec("broadcasts.count_audiences", JOBS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("agency.check_domains", DOMAINS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("agency.tell_people", NOTIFICATIONS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("agency.send_pushes", PUSHES, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("agency.check_states", NOTIFICATIONS, every=60),
     TaskSpec("channelconnect.read_notices", CALLBACKS),
     TaskSpec("automations.run", AUTOMATIONS),

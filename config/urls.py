@@ -7,7 +7,7 @@ from django.views.generic import RedirectView
 from agency.api import AgencySurface
 from agency.api import urlpatterns as agency_paths
 from agency.console.urls import urlpatterns as agency_pages
-from agency.public import tls_allowed
+from agency.public import service_worker, tls_allowed
 from broadcasts.api.broadcasts import urlpatterns as broadcast_paths
 from broadcasts.console import urlpatterns as agency_broadcast_pages
 from broadcasts.dashboard.urls import urlpatterns as broadcast_pages
@@ -123,6 +123,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("internal/tls-allowed", tls_allowed),
+    path("service-worker.js", service_worker, name="service-worker"),
     *documents,
     path("api/agency/v1/", include((agency_surface, "agency-api"))),
     path("api/v1/", include((workspace_surface, "workspace-api"))),

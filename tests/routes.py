@@ -61,6 +61,7 @@ PAGES = (
     "admin",
     "healthz",
     "readyz",
+    "service-worker.js",
     "internal/",
 )
 

@@ -13,14 +13,17 @@ from typing import Any, TypedDict, cast
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.signals import user_logged_out
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionStore
 from django.core import signing
 from django.db.models.functions import Now
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from agency.models import UserSession
+from agency.services.notifications.devices import move_devices, remove_devices_of_session
 
 SIGN_IN = "sign_in"
 SEEN_EVERY = timedelta(minutes=5)
@@ -50,6 +53,13 @@ class SessionStore(DatabaseSessionStore):
             idle = UserSession.objects.filter(pk=row.pk, last_seen_at__lt=Now() - SEEN_EVERY)
             idle.update(last_seen_at=Now())
         return self.decode(row.session_data)
+
+    def cycle_key(self) -> None:
+        """Give the session another key. The alerts on this device stay with it."""
+        before = self.session_key
+        super().cycle_key()
+        if before and self.session_key:
+            move_devices(before, self.session_key)
 
     def create_model_instance(self, data: dict[str, Any]) -> UserSession:
         """Return the row, filled with the person and the sign-in that the data name."""
@@ -91,6 +101,13 @@ def describe_browser(user_agent: str) -> str:
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     return " on ".join(part for part in (browser, system) if part) or UNKNOWN
+
+
+@receiver(user_logged_out)
+def _signed_out(sender: Any, request: HttpRequest, **_: Any) -> None:
+    """Show no alerts any more on the device on which somebody signs out."""
+    if request.session.session_key:
+        remove_devices_of_session(request.session.session_key)
 
 
 # Browsers keep no cookie longer than this.

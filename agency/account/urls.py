@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import TemplateView
 
-from agency.account import invitations, profile, security, sign_in_views
+from agency.account import alerts, invitations, profile, security, sign_in_views
 from agency.account import sign_in_views as sign_in
 from agency.account import sign_in_views as sign_in_code
 
@@ -35,6 +35,11 @@ urlpatterns = [
     ),
     path("teams/<int:pk>/leave", invitations.LeaveTeam.as_view(), name="leave-team"),
     path("profile", profile.Profile.as_view(), name="profile"),
+    path("alerts", alerts.Alerts.as_view(), name="alerts"),
+    path("alerts/add", alerts.AddDevice.as_view(), name="alerts-add"),
+    path("alerts/renew", alerts.RenewDevice.as_view(), name="alerts-renew"),
+    path("alerts/remove", alerts.RemoveDevice.as_view(), name="alerts-remove"),
+    path("alerts/test", alerts.SendTest.as_view(), name="alerts-test"),
     path("code", sign_in_code.SignInCode.as_view(), name="code"),
     path("recovery-code", sign_in_code.SignInRecoveryCode.as_view(), name="recovery-code"),
     path("security", security.Security.as_view(), name="security"),

@@ -14,12 +14,13 @@ from django.urls import URLPattern, path
 from agency.admin.base import (
     ConfirmByNameForm,
     NamedForm,
+    ReadOnlyAdmin,
     RestrictedLookups,
     WritableAdmin,
     copy_model_fields,
     staff_actor,
 )
-from agency.models import User
+from agency.models import PushSubscription, User
 from agency.services.members import change_user, invite_user
 from agency.services.passwords import only_agency_of, queue_password_reset_mail
 from agency.services.two_factor import has_two_factor, reset_two_factor
@@ -133,3 +134,17 @@ class UserAdmin(WritableAdmin):
 
 def _is_superuser(request: HttpRequest) -> bool:
     return bool(request.user.is_active and getattr(request.user, "is_superuser", False))
+
+
+@admin.register(PushSubscription)
+class PushSubscriptionAdmin(ReadOnlyAdmin):
+    """The browsers in which people see alerts, without what would let anybody send one."""
+
+    list_display = ("browser", "user", "service", "agency", "created_at", "last_used_at", "failures")
+    list_select_related = ("user", "agency")
+    fields = list_display
+    search_fields = ("user__email",)
+    search_help_text = "An e-mail address."
+
+    def search(self, queryset: Any, term: str) -> Any:
+        return queryset.filter(user__email=term.lower())

@@ -6,6 +6,7 @@ from agency.models.jobs import BulkOperation, BulkOperationItem, Export, ExportP
 from agency.models.mail import Mail, PasswordResetRequest
 from agency.models.notifications import Notification, NotificationEvent, NotificationPreference, StateCheckPosition
 from agency.models.people import Invitation, PendingSignUp, RecoveryCode, SignUpSettings, TwoFactor, UserSession
+from agency.models.push import PushSubscription, QueuedPush, VapidKey
 from agency.models.records import ActivityEntry, CounterState, Event, HourlyCount, SavedView, SentForm
 from agency.models.users import User
 
@@ -33,6 +34,8 @@ __all__ = [
     "PasswordResetRequest",
     "PendingSignUp",
     "Plan",
+    "PushSubscription",
+    "QueuedPush",
     "RecoveryCode",
     "SavedView",
     "SentForm",
@@ -42,4 +45,5 @@ __all__ = [
     "TwoFactor",
     "User",
     "UserSession",
+    "VapidKey",
 ]

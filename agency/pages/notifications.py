@@ -66,7 +66,12 @@ class UnreadPage(NotificationPage):
         """Count unread messages. The dashboard overrides this."""
         return UnreadMessages()
 
+    def record_look(self) -> None:
+        """Record that the person has the messages before them. The dashboard overrides this."""
+
     def get(self, request: HttpRequest) -> JsonResponse:
+        if "looks" in request.GET:
+            self.record_look()
         count = unread_counter(person_of(request), self.area_id, self.notification_kinds)
         unread = self.unread_messages()
         return JsonResponse({"notifications": count(), "messages": unread.count, "newest": unread.newest})
@@ -92,7 +97,7 @@ class NotificationListPage(ListPage, NotificationPage):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        kinds = self.notification_kinds
+        kinds = [kind for kind in self.notification_kinds if not kind.is_only_pushed]
         state = self.read_table({"kind": [(kind.name, kind.label) for kind in kinds]})
         kind = state.values["kind"]
         names = [one.name for one in kinds if kind in ("", one.name)]

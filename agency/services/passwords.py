@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agency.actors import Actor
-from agency.models import Agency, Mail, Member, PasswordResetRequest, User, UserSession
+from agency.models import Agency, Mail, Member, PasswordResetRequest, PushSubscription, User, UserSession
 from agency.services.activity import record_activity
 from agency.services.hosts import hosts_of
 from agency.services.mail.queue import queue_mail
@@ -100,6 +100,7 @@ PASSWORD_TOKENS: Final = PasswordTokens()
 
 def end_sessions(*, user: User, keep: str | None = None) -> int:
     """End every session of a person but the one with the key `keep`; return how many ended."""
+    PushSubscription.objects.filter(user=user).exclude(session_key=keep or "").delete()
     ended, _ = UserSession.objects.filter(user=user).exclude(session_key=keep or "").delete()
     return ended
 
@@ -116,6 +117,7 @@ def end_other_sessions(*, user: User, keep: str, by: Actor) -> int:
 @transaction.atomic
 def end_session(*, user: User, key: str, by: Actor) -> bool:
     """Sign a person out of one browser; return False if that session has ended already."""
+    PushSubscription.objects.filter(user=user, session_key=key).delete()
     ended, _ = UserSession.objects.filter(user=user, session_key=key).delete()
     if ended:
         _record(user, by, ended)

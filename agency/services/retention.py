@@ -93,7 +93,18 @@ NOTIFICATIONS = ExpiredRows(
     NOTIFICATIONS_KEPT,
     of="(NOT lasts OR ended_at IS NOT NULL)",
     only="told_at IS NOT NULL",
-    belonging=(("agency_notification", "event_id"),),
+    belonging=(("agency_notification", "event_id"), ("agency_queuedpush", "event_id")),
+)
+# A push is given up after a day; what is older was left by a sender that did not run.
+QUEUED_PUSHES = ExpiredRows("agency_queuedpush", "created_at", timedelta(days=2))
+# Where the person has signed out, nothing is sent from that moment on.
+PUSH_SUBSCRIPTIONS = ExpiredRows(
+    "agency_pushsubscription",
+    "last_used_at",
+    timedelta(days=30),
+    order="last_used_at",
+    only="NOT EXISTS (SELECT FROM agency_usersession AS session WHERE session.session_key = oldest.session_key)",
+    belonging=(("agency_queuedpush", "subscription_id"),),
 )
 
 
@@ -121,4 +132,6 @@ RULES = (
     RetentionRule("notifications", NOTIFICATIONS_KEPT, forget_notifications, NOTIFICATIONS.lag),
     ExpiredRows("agency_sentform", "sent_at", SENT_FORMS_KEPT).rule("sent_forms"),
     SESSIONS.rule("web_sessions"),
+    QUEUED_PUSHES.rule("queued_pushes"),
+    PUSH_SUBSCRIPTIONS.rule("push_subscriptions"),
 )

@@ -20,8 +20,9 @@ from pytest_django import DjangoDbBlocker
 
 from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, ReadOnlyAdmin
-from agency.models import ActivityEntry, AgencyKey, BulkOperation, Event, Export
+from agency.models import ActivityEntry, AgencyKey, BulkOperation, Event, Export, PushSubscription
 from agency.services import issue_agency_key, revoke_agency_key
+from agency.services.notifications.devices import vapid_key_of
 from broadcasts.models import Rate
 from broadcasts.services.editing import create_broadcast
 from channelconnect.inbox.claims import store_notice
@@ -143,6 +144,9 @@ def fill(workspace: Workspace) -> list[str]:
     for made in (BulkOperation, Export):
         made.objects.create(agency=agency, created_by=UserFactory.create(), kind="sub-accounts")
     store_notice(body=b'{"text": "a customer\'s message"}')
+    PushSubscription.objects.create(
+        user=UserFactory.create(), key=vapid_key_of("app.example.com"), endpoint="https://push.example.com/secret-path"
+    )
     return [
         agency_key,
         workspace_key,
@@ -155,6 +159,7 @@ def fill(workspace: Workspace) -> list[str]:
         feed.token or "",
         "a customer's message",
         "a-channel-s-token",
+        "secret-path",
         *(str(invoice.token) for invoice in Invoice.objects.exclude(token=None)),
     ]
 

@@ -144,7 +144,7 @@ def test_every_rule_says_how_far_behind_it_is(db: None) -> None:
         "begun_work", "pending_sign_ups", "media_uploads", "messages",
         "notes", "notifications", "automation_runs", "automation_events", "automation_counts", "automation_queues",
         "comments", "automation_pauses", "outside_calls", "ai_usage", "agency_ai_usage",
-        "done_tasks", "visitor_bookings", "payment_events",
+        "done_tasks", "visitor_bookings", "payment_events", "queued_pushes", "push_subscriptions",
     }  # fmt: skip
     assert set(lags.values()) == {timedelta(0)}
 

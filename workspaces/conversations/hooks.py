@@ -18,6 +18,7 @@ from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, d
 from agency.pages.search import SupportPanel, SupportRow, support_panels
 from agency.services.activity import RecordedAction, RecordedField, recorded_actions
 from agency.services.hourly_counts import CountedHours, HourlyCounter, hourly_counters
+from agency.services.notifications.pushing import push_sources
 from config.metrics import METRICS, Counter
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
@@ -27,8 +28,10 @@ from workspaces.conversations.dashboard.panels import CONVERSATIONS, UNANSWERED,
 from workspaces.conversations.models import QueuedMessage
 from workspaces.conversations.serializers import ConversationSerializer, MessageSerializer, NoteSerializer
 from workspaces.conversations.services import conversations
+from workspaces.conversations.services.alerts import ALERT_HANDLER, ALERT_SOURCE, NOTIFICATION_KIND
 from workspaces.conversations.services.changing import MEMBER_REMOVAL_HANDLER
 from workspaces.conversations.services.conversations import LOCK_HANDLER
+from workspaces.conversations.services.registries import received_message_handlers
 from workspaces.conversations.services.removal import MEDIA_USE, MERGE_HANDLER, REMOVAL_HANDLER, RETENTION_RULES
 from workspaces.conversations.services.send_results import NOTIFICATION_KINDS
 from workspaces.conversations.services.threads import unread_conversations
@@ -135,7 +138,9 @@ event_types.add(
         for status, topic in conversations.MESSAGE_TOPICS.items()
     ),
 )
-notification_kinds.add(*NOTIFICATION_KINDS)
+notification_kinds.add(*NOTIFICATION_KINDS, NOTIFICATION_KIND)
+push_sources.add(ALERT_SOURCE)
+received_message_handlers.add(ALERT_HANDLER)
 hourly_counters.add(MESSAGE_COUNTER)
 chart_sources.add(
     ChartSource(

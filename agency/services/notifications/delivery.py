@@ -19,6 +19,7 @@ from agency.models import Agency, Mail, Member, Notification, NotificationEvent,
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import NotificationKind, notification_kind, notification_kinds
 from agency.services.mail.queue import queue_mail
+from agency.services.notifications.devices import queue_pushes
 from agency.tenants import Audience
 from config.api.text_fields import known_zones
 from config.db import TimeOrExpression, database_now
@@ -105,7 +106,9 @@ def _fan_out(pk: int) -> bool:
     kind = notification_kinds.get(event.kind)
     people = _next_people(event) if kind else []
     if kind and people:
-        Notification.objects.bulk_create(_rows(event, kind, people, now), ignore_conflicts=True)
+        rows = _rows(event, kind, people, now)
+        Notification.objects.bulk_create(rows, ignore_conflicts=True)
+        queue_pushes(event, [row.user_id for row in rows], now=now)
         event.told_until = people[-1].pk
     event.told_at = now if len(people) < BATCH else None
     event.save(update_fields=["told_until", "told_at"])
@@ -286,16 +289,16 @@ def _way_now(row: Notification) -> DeliveryMethod:
     kind = notification_kinds.get(row.kind)
     if kind is None or row.read_at is not None:
         return DeliveryMethod.CONSOLE
-    person: Any = _readers(row).first()
+    return current_delivery_method(row.event, kind, row.user_id) or DeliveryMethod.CONSOLE
+
+
+def current_delivery_method(event: NotificationEvent, kind: NotificationKind, user_id: int) -> DeliveryMethod | None:
+    """Return how a person receives an event by now; None if they may not see it."""
+    person: Any = recipients_of(event, only_who_may_open=True).filter(pk=user_id).first()
     if person is None:
-        return DeliveryMethod.CONSOLE
-    return delivery_method_of(
-        kind, chosen_delivery_methods(row.kind, row.area, [row.user_id]).get(row.user_id), person.role
-    )
-
-
-def _readers(row: Notification) -> "QuerySet[User]":
-    return recipients_of(row.event, only_who_may_open=True).filter(pk=row.user_id)
+        return None
+    chosen = chosen_delivery_methods(kind.name, event.workspace_uuid or event.agency.uuid, [user_id])
+    return delivery_method_of(kind, chosen.get(user_id), person.role)
 
 
 def _count_of_hour(user: User, now: datetime) -> int:

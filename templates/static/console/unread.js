@@ -126,9 +126,12 @@ function show(unread, asked) {
   if (isNews(unread.newest) && asked) play(unread.newest);
 }
 
+/** Whether the inbox is before the person in this tab. Their phone then shows no alerts about messages. */
+const looksAtInbox = () => document.visibilityState === "visible" && document.querySelector("[data-inbox]") !== null;
+
 async function ask() {
   try {
-    const answer = await fetch(address, { headers: { Accept: "application/json" } });
+    const answer = await fetch(looksAtInbox() ? `${address}?looks` : address, { headers: { Accept: "application/json" } });
     isSignedOut = answer.redirected;
     if (answer.redirected || !answer.ok) return;
     /** @type {Unread} */
@@ -143,7 +146,7 @@ function askLater(wait) {
   clearTimeout(waiting);
   waiting = setTimeout(async () => {
     await ask();
-    if (isLeader && !isSignedOut) askLater();
+    if ((isLeader || looksAtInbox()) && !isSignedOut) askLater();
   }, wait ?? (document.visibilityState === "visible" ? WAIT.visible : WAIT.hidden));
 }
 

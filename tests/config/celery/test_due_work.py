@@ -11,7 +11,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import BulkOperation, Domain, Export, Mail, Notification, NotificationEvent, PasswordResetRequest
+from agency.models import (
+    BulkOperation,
+    Domain,
+    Export,
+    Mail,
+    Notification,
+    NotificationEvent,
+    PasswordResetRequest,
+    PushSubscription,
+    QueuedPush,
+    VapidKey,
+)
 from broadcasts.models import AudienceForecast
 from broadcasts.services.link_clicks import record_clicks
 from broadcasts.services.tracked_links import LinkToken
@@ -106,6 +117,14 @@ def an_event(a: Tenant, is_due: bool) -> NotificationEvent:
     fields: dict[str, Any] = {"kind": "export.ended", "key": "1", "only_user": UserFactory.create()}
     told_at = None if is_due else now()
     return NotificationEvent.objects.create(agency=a.agency, created_at=now(), told_at=told_at, **fields)
+
+
+def a_push(a: Tenant, is_due: bool) -> None:
+    keys = VapidKey.objects.create(host="app.example.com", public_key="", private_key="no secret")
+    device = PushSubscription.objects.create(user=a.workspace.owner, key=keys, endpoint="https://push.example.com/1")
+    QueuedPush.objects.create(
+        subscription=device, topic="test", kind="push.test", created_at=now(), due_at=time(is_due)
+    )
 
 
 def an_e_mail_at_once(a: Tenant, is_due: bool) -> None:
@@ -297,6 +316,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("agency.tell_people", an_event),
     ("agency.tell_people", an_e_mail_at_once),
     ("agency.tell_people", an_e_mail_of_the_day),
+    ("agency.send_pushes", a_push),
     ("channelconnect.fetch_media", a_fetch),
     ("channelconnect.expire_sessions", a_session),
     ("channelconnect.unsubscribe", an_unsubscription),

@@ -98,6 +98,10 @@ NOT_LOOKED_AT = {
     "account:recovery-code",
     "account:recovery-codes",  # for whoever uses two-factor
     "account:two-factor-off",
+    "account:alerts-add",
+    "account:alerts-remove",
+    "account:alerts-renew",  # for the service worker
+    "account:alerts-test",
     "account:session-end",
     "account:sessions-end",
     "account:two-factor-set-up",  # for whoever has begun it

@@ -28,6 +28,7 @@ from workspaces.conversations.models import Conversation, Message, Note
 from workspaces.conversations.models.messages import OUTCOME_UNKNOWN, Direction, Status, Type
 from workspaces.conversations.pages import MessageRemark, banners_of, remarks_on
 from workspaces.conversations.services import ConversationNotFound, shown_conversations
+from workspaces.conversations.services.alerts import record_look_at_inbox
 from workspaces.conversations.services.composer_settings import sends_with_enter
 from workspaces.conversations.services.conversations import inbox_topic
 from workspaces.conversations.services.threads import (
@@ -358,3 +359,6 @@ class Unread(DashboardNotificationPage, UnreadPage):
         newest = newest_unread(self.workspace)
         number = unread_conversations(self.workspace).order_by()[:MOST_COUNTED].count()
         return UnreadMessages(number, newest.isoformat() if newest else "")
+
+    def record_look(self) -> None:
+        record_look_at_inbox(self.workspace.pk, self.user.pk)
