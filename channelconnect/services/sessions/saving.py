@@ -13,6 +13,7 @@ from channelconnect.models.channels import UnsubscriptionReason
 from channelconnect.models.sessions import SessionStatus
 from channelconnect.providers.grants import Account, Grant
 from channelconnect.services.allowance_keys import carry_uses_over
+from channelconnect.services.business_app import begin_sync
 from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.subscriptions import keep_subscription, release_access
 from channelconnect.services.templates import sync_when_new
@@ -95,6 +96,7 @@ def save_choice(*, session: ConnectSession, choice: Choice, expected: Unsubscrip
     keep_subscription(expected)
     channel = _save(session, choice, now, by)
     _keep_access(channel, choice.account, choice.grant, now)
+    begin_sync(channel=channel, now=now)
     session.workspace = workspace
     end_session(session=session, status=SessionStatus.CONNECTED, channel=channel, now=now, by=by)
 
@@ -131,6 +133,7 @@ def _save(session: ConnectSession, choice: Choice, now: datetime, by: Actor) -> 
                 messaging_limit=account.messaging_limit,
                 quality=account.quality,
                 told_at=choice.listed_at,
+                is_on_business_app=account.is_on_business_app,
                 now=now,
                 by=by,
             )
@@ -143,6 +146,7 @@ def _save(session: ConnectSession, choice: Choice, now: datetime, by: Actor) -> 
             messaging_limit=account.messaging_limit,
             quality=account.quality,
             told_at=choice.listed_at,
+            is_on_business_app=account.is_on_business_app,
             now=now,
             by=by,
         )
