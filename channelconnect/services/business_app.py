@@ -7,7 +7,6 @@ is written down before its call. So a process that dies at any line makes no cal
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import batched
 from typing import Any, Final
 
 from django.db import transaction
@@ -135,7 +134,9 @@ def keep_listed_contacts(facts: Sequence[ContactListed], *, now: datetime) -> in
     people: dict[ChannelPerson, datetime] = {}
     for fact in facts:
         people[channel_person(fact.channel, fact.person)] = fact.at
-    for batch in batched(people, MOST_AT_ONCE, strict=False):
+    listed = list(people)
+    for first in range(0, len(listed), MOST_AT_ONCE):
+        batch = listed[first : first + MOST_AT_ONCE]
         find_or_create_contacts(people=batch, now=now, reported_at={person: people[person] for person in batch})
     for channel in {person.channel_id for person in people}:
         number = sum(person.channel_id == channel for person in people)

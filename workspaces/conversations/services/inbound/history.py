@@ -5,7 +5,6 @@ Nobody is told of them: they open no window, count as unread nowhere, start noth
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import batched
 from typing import Final
 from uuid import UUID
 
@@ -94,7 +93,8 @@ WHERE conversation.id = change.id
 def record_past_messages(facts: Sequence[PastMessage], *, now: datetime) -> int:
     """Store messages of the history, each once, with its direction, time and status. Return how many were new."""
     new = 0
-    for batch in batched(facts, MOST_AT_ONCE, strict=False):
+    for first in range(0, len(facts), MOST_AT_ONCE):
+        batch = facts[first : first + MOST_AT_ONCE]
         filled = _fill(batch, now)
         new += _insert([fact for number, fact in enumerate(batch) if number not in filled], now)
     return new
