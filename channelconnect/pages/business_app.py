@@ -1,7 +1,7 @@
 """Notes beside numbers that stay in the WhatsApp Business app: what is brought over, what failed, and what to do."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.utils.functional import Promise
@@ -16,6 +16,8 @@ from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.pages.connecting import ChannelNote, ChannelNoteSource
 
 COMPLETE: Final = 100
+# After this time nobody needs to read what has come.
+SHOWN_FOR: Final = timedelta(days=7)
 LOSSES: Final[dict[str, Promise]] = {
     OFFBOARDED: gettext_lazy(
         "The WhatsApp Business app has moved to another phone. The number usually comes back within minutes. If it "
@@ -29,6 +31,11 @@ LOSSES: Final[dict[str, Promise]] = {
 FAULTS: Final[dict[str, Promise]] = {
     NO_ANSWER: gettext_lazy("Meta did not answer."),
     TOO_LATE: gettext_lazy("The 24 hours that Meta allows for it were over."),
+}
+FAILED: Final[dict[tuple[str, ...], Promise]] = {
+    ("contacts", "history"): gettext_lazy("Contacts and conversations could not be brought over."),
+    ("contacts",): gettext_lazy("Contacts could not be brought over."),
+    ("history",): gettext_lazy("Conversations could not be brought over."),
 }
 REFUSED: Final = gettext_lazy("Meta refused it.")
 AGAIN: Final = gettext_lazy("To try again, disconnect the number in the app and here, then connect it again.")
@@ -50,12 +57,15 @@ def _notes(channel: Channel, sync: BusinessAppSync | None, now: datetime) -> Ite
     if channel.status != Channel.Status.ACTIVE:
         return
     yield ChannelNote(text=_("Also on the phone"))
-    if sync is None:
+    if sync is None or now > sync.begun_at + SHOWN_FOR:
         return
-    yield ChannelNote(text=" · ".join([_contacts(sync), _history(sync)]))
-    fault = _fault(sync, now)
-    if fault:
-        yield ChannelNote(text=f"{fault} {AGAIN}", is_bad=True)
+    faults = _faults(sync, now)
+    come = {"contacts": _contacts(sync), "history": _history(sync)}
+    if shown := [text for name, text in come.items() if name not in faults]:
+        yield ChannelNote(text=" · ".join(shown))
+    if faults:
+        why = FAULTS.get([*faults.values()][-1], REFUSED)
+        yield ChannelNote(text=f"{FAILED[(*faults,)]} {why} {AGAIN}", is_bad=True)
 
 
 def _contacts(sync: BusinessAppSync) -> str:
@@ -72,20 +82,20 @@ def _history(sync: BusinessAppSync) -> str:
     return _("Conversations %(percent)s") % {"percent": percent(sync.history_progress)}
 
 
-def _fault(sync: BusinessAppSync, now: datetime) -> str:
-    """Say in words what could not be brought over, and why; empty if nothing failed."""
-    contacts = sync.contacts_fault or ("" if sync.contacts else _silence(sync.contacts_asked_at, sync, "contacts", now))
-    has_history = sync.history_progress is not None or sync.is_history_declined
-    history = sync.history_fault or ("" if has_history else _silence(sync.history_asked_at, sync, "history", now))
-    if contacts and history:
-        return f"{_('Contacts and conversations could not be brought over.')} {FAULTS.get(history, REFUSED)}"
-    if contacts:
-        return f"{_('Contacts could not be brought over.')} {FAULTS.get(contacts, REFUSED)}"
-    return f"{_('Conversations could not be brought over.')} {FAULTS.get(history, REFUSED)}" if history else ""
+def _faults(sync: BusinessAppSync, now: datetime) -> dict[str, str]:
+    """Give the faults of what could not be brought over, by its name. What has come needs no answer to its request."""
+    contacts = sync.contacts_fault or _silence(sync, "contacts", now)
+    history = sync.history_fault or _silence(sync, "history", now)
+    if sync.contacts:
+        contacts = ""
+    if history == NO_ANSWER and (sync.is_history_declined or sync.history_progress is not None):
+        history = ""
+    return {name: fault for name, fault in (("contacts", contacts), ("history", history)) if fault}
 
 
-def _silence(asked_at: datetime | None, sync: BusinessAppSync, name: str, now: datetime) -> str:
+def _silence(sync: BusinessAppSync, name: str, now: datetime) -> str:
     """Give the fault of a request whose answer was never recorded, because its process died."""
+    asked_at: datetime | None = getattr(sync, f"{name}_asked_at")
     is_answered = bool(getattr(sync, f"{name}_request_id"))
     return NO_ANSWER if asked_at and not is_answered and now > asked_at + LONGEST_CALL else ""
 

@@ -111,6 +111,13 @@ ERROR_MESSAGES: dict[str, Message] = {
     ),
     "session_expired": STATUS_MESSAGES[SessionStatus.EXPIRED],
 }
+NO_NUMBER_IN_THE_APP: Message = (
+    _("No number in the WhatsApp Business app"),
+    _(
+        "We found no number that is connected in the WhatsApp Business app. Ask for a new link, confirm the connection "
+        "in the app when Meta asks for it, or choose to use the number here only."
+    ),
+)
 
 
 def immediate_return_url(session: ConnectSession, now: datetime) -> str | None:
@@ -127,6 +134,8 @@ def outcome_context(session: ConnectSession, now: datetime, *, is_bound: bool) -
     """
     status, code = status_at(session, now)
     title, text = ERROR_MESSAGES.get(code or "", STATUS_MESSAGES[status])
+    if session.keeps_business_app and code == "no_eligible_accounts":
+        title, text = NO_NUMBER_IN_THE_APP
     return_url = build_return_url(session, has_state=is_bound)
     returns_by_itself = bool(return_url and is_bound and code not in NOTHING_TO_READ)
     return {

@@ -18,8 +18,14 @@ from channelconnect.services.settings import allow_business_app, settings_of
 from tests.agency.console.browsers import at_the_console, text
 from tests.channelconnect.agencies import RETURN_URL, a_session
 from tests.channelconnect.customer import Customer, link_of, outcome
+from tests.channelconnect.inbox.signed import post
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from tools.sandbox.control.business_app import SYNC_TYPES, app_data
+from tools.sandbox.control.callbacks import compose
+from tools.sandbox.control.people import PEOPLE
+from workspaces.contacts.models import Contact
+from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import disconnect_channel, mark_channel_lost
 
@@ -101,6 +107,7 @@ def test_a_number_is_connected_only_in_the_way_that_was_chosen(
     allowed: Tenant, customer: Customer, person: str, chosen: dict[str, str]
 ) -> None:
     assert outcome(connect(allowed, customer, person, chosen)) == ("failed", "no_eligible_accounts")
+    assert ("No number in the WhatsApp Business app" in customer.shown_text) is (chosen == KEEP)
 
 
 def test_a_number_that_stays_in_the_app_is_never_registered_nor_taken_from_the_phone(
@@ -193,12 +200,35 @@ def test_the_dashboard_says_what_has_come_and_what_has_not(shared: Channel) -> N
     assert "1,320 contacts · Conversations 45%" in shown(contacts=1_320, history_progress=45)
     assert "Conversations brought over" in shown(history_progress=100)
     assert "The owner chose not to share the history" in shown(is_history_declined=True, history_progress=None)
-    assert "Contacts could not be brought over. The 24 hours" in shown(contacts_fault="too_late")
+    assert "Contacts could not be brought over. The 24 hours" in shown(contacts=0, contacts_fault="too_late")
     assert "Meta refused it. To try again, disconnect the number" in shown(history_fault="131000")
+    assert "not yet here" not in shown()
+    week = timedelta(days=7, minutes=1)
+    assert "Conversations" not in shown(begun_at=now() - week)
     mark_channel_lost(channel=shared, reason="PARTNER_REMOVED", now=now(), by=SYSTEM)
     page = shown()
     assert "The number was disconnected in the WhatsApp Business app" in page
     assert "Also on the phone" not in page
+
+
+@pytest.mark.parametrize(("person", "messages"), [("phone", 6), ("private", 0)])
+def test_what_the_sandbox_hands_over_and_echoes_arrives(
+    allowed: Tenant, customer: Customer, person: str, messages: int
+) -> None:
+    connect(allowed, customer, person)
+    channel = Channel.objects.get()
+    for what in SYNC_TYPES:
+        for body in app_data(PEOPLE[person], channel.external_id, what):
+            post(customer.sandbox, orjson.dumps(body))
+    assert (Contact.objects.count(), Message.objects.count()) == (3, messages)
+    sync = BusinessAppSync.objects.get()
+    progress = 100 if messages else None
+    assert (sync.contacts, sync.history_progress, sync.is_history_declined) == (3, progress, not messages)
+    for kind in ("echo", "removed"):
+        post(customer.sandbox, orjson.dumps(compose({"kind": kind, "account": channel.external_id, "text": "From me"})))
+    sent = Message.objects.get(text="From me")
+    channel.refresh_from_db()
+    assert (sent.direction, sent.sent_elsewhere, channel.status) == ("out", True, "error")
 
 
 def test_connecting_again_begins_anew_and_remembers_the_choice(
