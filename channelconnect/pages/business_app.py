@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from agency.templatetags.pages import number, percent
 from channelconnect.models import BusinessAppSync
-from channelconnect.services.business_app import LONGEST_CALL, NO_ANSWER, OFFBOARDED, TOO_LATE
+from channelconnect.services.accounts import OFFBOARDED
+from channelconnect.services.business_app import LONGEST_CALL, NO_ANSWER, TOO_LATE
 from config.db import database_now
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.pages.connecting import ChannelNote, ChannelNoteSource

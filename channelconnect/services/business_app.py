@@ -19,6 +19,7 @@ from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.notices.events import AccountRegained, HistoryShared
 from channelconnect.providers.platforms import AppData, whatsapp
 from channelconnect.providers.transport import Limits
+from channelconnect.services.accounts import A_SECOND, OFFBOARDED
 from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
 from workspaces.contacts.services.channel_people import ChannelPerson, find_or_create_contacts
@@ -43,8 +44,6 @@ PREFIXES: Final[Mapping[AppData, str]] = {AppData.CONTACTS: "contacts", AppData.
 # Without an answer after this time, none will come.
 LONGEST_CALL: Final = timedelta(hours=1)
 MOST_AT_ONCE: Final = 500
-A_SECOND: Final = timedelta(seconds=1)  # providers give whole seconds
-OFFBOARDED: Final = "ACCOUNT_OFFBOARDED"
 
 
 def begin_sync(*, channel: Channel, now: datetime) -> None:

@@ -129,6 +129,7 @@ def test_the_history_is_past_messages_of_which_nobody_is_told(
     assert (held.last_message_preview, held.last_message_direction) == ("Wait", "out")
     assert held.updated_at == held.last_message_at
     assert held.contact.last_inbound_at is None
+    assert {one.created_at for one in Message.objects.all()} == {one.provider_time for one in Message.objects.all()}
     assert (Event.objects.count(), TriggerEvent.objects.count(), AutomationPause.objects.count()) == (events, 0, 0)
     assert BusinessAppSync.objects.get().history_progress == 40
     page = text(dashboard_client(a.workspace).get(f"/app/inbox/{held.uuid}"))
@@ -263,8 +264,13 @@ def test_what_the_phone_sends_is_a_person_s_answer_and_can_be_changed(
 def test_a_number_that_the_phone_takes_back_is_disconnected_with_the_reason(
     a: Tenant, tell: Told, number: Channel, event: str, comes_back: bool
 ) -> None:
+    sister = ChannelFactory.create(workspace=a.workspace, external_id="4009", starter_pack=False)
+    ChannelCredential.objects.create(channel=sister, token="a token", container_id="2001")
+    Channel.objects.filter(pk=sister.pk).update(connected_at=number.connected_at)
     tell("account_update", event=event)
     number.refresh_from_db()
+    sister.refresh_from_db()
+    assert (sister.status == "active") is comes_back
     assert (number.status, number.lost_reason) == ("error", event)
     page = text(dashboard_client(a.workspace).get("/app/channels"))
     reason = "has moved to another phone" if comes_back else "was disconnected in the WhatsApp Business app"

@@ -56,13 +56,14 @@ FROM (
 ) AS held, conversations_message message
 WHERE conversation.id = held.id AND conversation.last_message = message.id AND message.id = ANY (%s::bigint[])
 """
+# `created_at` is when a message was written: today's statistics leave it out, and it is deleted when its time is over.
 INSERT = """
 INSERT INTO conversations_message (uuid, workspace_id, channel_id, conversation_id, direction, type, text, details,
     status, error_code, error_message, provider_message_id, sent_elsewhere, sent_by_kind, sent_by_label, provider_time,
     created_at, sent_at)
 SELECT gen_random_uuid(), new.workspace_id, new.channel_id, new.conversation_id, new.direction, new.type, new.text,
     new.details::jsonb, new.status, CASE WHEN new.status = 'failed' THEN %(code)s END, NULL, new.message_id,
-    new.direction = 'out', '', '', new.at, %(now)s,
+    new.direction = 'out', '', '', new.at, new.at,
     CASE WHEN new.direction = 'out' AND new.status <> 'failed' THEN new.at END
 FROM unnest(%(workspaces)s::bigint[], %(channels)s::bigint[], %(conversations)s::bigint[], %(directions)s::text[],
     %(types)s::text[], %(texts)s::text[], %(details)s::text[], %(statuses)s::text[], %(ids)s::text[],
@@ -141,7 +142,7 @@ def _insert(facts: Sequence[PastMessage], now: datetime) -> int:
     ordered = sorted(once.values(), key=lambda one: one[0].at)
     if not ordered:
         return 0
-    written = {(one.conversation.channel_id, name): one for name, one in _write(ordered, once, now)}
+    written = {(one.conversation.channel_id, name): one for name, one in _write(ordered, once)}
     updates = updates_for([conversation for _, conversation in ordered])
     for message in written.values():
         updates[message.conversation.id].add_past(message)
@@ -156,11 +157,9 @@ def _insert(facts: Sequence[PastMessage], now: datetime) -> int:
 def _write(
     ordered: Sequence[tuple[PastMessage, LockedConversation]],
     once: dict[tuple[int, str], tuple[PastMessage, LockedConversation]],
-    now: datetime,
 ) -> Iterable[tuple[str, NewMessage]]:
     told, held = [fact for fact, _ in ordered], [conversation for _, conversation in ordered]
     values = {
-        "now": now,
         "code": FAILED_ON_PHONE,
         "workspaces": integers([one.workspace_id for one in held]),
         "channels": integers([one.channel_id for one in held]),
