@@ -107,9 +107,12 @@ def _request(row: BusinessAppSync, what: AppData, now: datetime) -> None:
 
 def _token(row: BusinessAppSync) -> str:
     try:
-        return ChannelCredential.objects.get(channel=row.channel_id).token
+        token = ChannelCredential.objects.get(channel=row.channel_id).token
     except (ChannelCredential.DoesNotExist, UnreadableSecret):
-        raise ProviderFault(NO_TOKEN, reason="no_token") from None
+        token = None
+    if token is None:
+        raise ProviderFault(NO_TOKEN, reason="no_token")
+    return token
 
 
 def _record_fault(row: BusinessAppSync, name: str, code: str, now: datetime) -> None:

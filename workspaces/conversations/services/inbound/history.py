@@ -147,8 +147,8 @@ def _insert(facts: Sequence[PastMessage], now: datetime) -> int:
     for message in written.values():
         updates[message.conversation.id].add_past(message)
     _update(list(updates.values()))
-    files = [(one, fact.file) for key, one in written.items() if (fact := once[key][0]).file]
-    write_files([(message, file) for message, file in files if file], now=now)
+    files = [(one, once[key][0].file) for key, one in written.items()]
+    write_files([(message, file) for message, file in files if file is not None], now=now)
     apply_parked_changes(written, now=now)
     announce_changes((one.conversation.workspace_id, one.conversation.id) for one in written.values())
     return len(written)
