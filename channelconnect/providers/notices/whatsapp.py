@@ -298,7 +298,7 @@ def _past(message: Row, number: OwnNumber, person: Person | None) -> Fact | None
     return PastMessage(
         channel=number.channel,
         person=person,
-        at=min(moment(message.get("timestamp")) or number.at, number.at),
+        at=moment(message.get("timestamp")) or number.at,
         message_id=found,
         type=content.type,
         text=content.text,
@@ -324,7 +324,7 @@ def _address_book(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
         contact = row(entry.get("contact"))
         person = whatsapp_person(text(contact.get("phone_number")).removeprefix("+"), contact.get("user_id"))
         name = text(contact.get("full_name")) or text(contact.get("first_name"))
-        at = min(moment(row(entry.get("metadata")).get("timestamp")) or number.at, number.at)
+        at = moment(row(entry.get("metadata")).get("timestamp")) or number.at
         yield ContactListed(channel=number.channel, person=replace(person, name=name), at=at) if person else None
 
 
