@@ -239,5 +239,8 @@ def test_connecting_again_begins_anew_and_remembers_the_choice(
     customer.open(link_of(session))
     assert 'value="business_app" form="continue" checked' in customer.page.content.decode()
     connect(allowed, customer)
+    assert request_all() == 0, "the number worked all the time, so this renews its access alone"
+    mark_channel_lost(channel=Channel.objects.get(), reason="PARTNER_REMOVED", now=now(), by=SYSTEM)
+    connect(allowed, customer)
     assert BusinessAppSync.objects.get().contacts_asked_at is None
     assert request_all() == 2

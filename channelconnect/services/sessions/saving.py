@@ -94,11 +94,19 @@ def save_choice(*, session: ConnectSession, choice: Choice, expected: Unsubscrip
     if locked is None:
         return
     keep_subscription(expected)
+    is_renewal = _holds_on_business_app(session, choice.account)
     channel = _save(session, choice, now, by)
     _keep_access(channel, choice.account, choice.grant, now)
-    begin_sync(channel=channel, now=now)
+    if not (is_renewal and channel.is_on_business_app):
+        begin_sync(channel=channel, now=now)
     session.workspace = workspace
     end_session(session=session, status=SessionStatus.CONNECTED, channel=channel, now=now, by=by)
+
+
+def _holds_on_business_app(session: ConnectSession, account: Account) -> bool:
+    """Say whether the number works already and stays in the app, so that its contacts were requested before."""
+    held = Channel.objects.filter(platform=session.platform, external_id=account.external_id, is_on_business_app=True)
+    return held.filter(status=Channel.Status.ACTIVE).exists()
 
 
 def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime) -> None:
