@@ -12,6 +12,8 @@ from channelconnect.models import ConnectSession, ConnectSettings, ProviderNotic
 from channelconnect.services.settings import switch_connect
 from config.api.requests import parse_uuid
 
+# What the agency has chosen itself.
+CHOSEN = ("return_urls", "customers_connect", "allows_business_app", "changed_at")
 SWITCH = ("agency", "enabled", "reason")
 
 
@@ -40,10 +42,10 @@ class ConnectSettingsAdmin(WritableAdmin):
         return by_agency(queryset, term)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("agency", "enabled", "reason", "return_urls", "customers_connect", "changed_at") if obj else SWITCH
+        return ("agency", "enabled", "reason", *CHOSEN) if obj else SWITCH
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("agency", "return_urls", "customers_connect", "changed_at") if obj else ()
+        return ("agency", *CHOSEN) if obj else ()
 
     def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
         data = form.cleaned_data
@@ -68,6 +70,7 @@ class ConnectSessionAdmin(ReadOnlyAdmin):
         "agency",
         "workspace",
         "platform",
+        "keeps_business_app",
         "status",
         "error_code",
         "return_url",

@@ -28,6 +28,7 @@ from channelconnect.services.settings import (
     LONGEST_URL,
     MOST_RETURN_URLS,
     ReturnUrlRefused,
+    allow_business_app,
     let_customers_connect,
     set_return_urls,
     settings_of,
@@ -74,13 +75,22 @@ NUL = "\0"
 
 
 class ReturnUrlsForm(forms.Form):
-    """Whether customers connect channels themselves, and return URLs: one on each line, empty lines are ignored."""
+    """What customers may do, and return URLs: one on each line, empty lines are ignored."""
 
     customers_connect = forms.BooleanField(
         label=gettext_lazy("Customers may connect channels themselves"),
         required=False,
         help_text=gettext_lazy(
             "Their dashboard then has a button for it on the page Channels, once Channel connect is on."
+        ),
+    )
+
+    allows_business_app = forms.BooleanField(
+        label=gettext_lazy("WhatsApp numbers may stay in the WhatsApp Business app"),
+        required=False,
+        help_text=gettext_lazy(
+            "Whoever connects a number can then choose to keep using the app on the phone. WhatsApp sends at most "
+            "20 messages a second for such a number."
         ),
     )
 
@@ -140,13 +150,17 @@ TITLE = gettext_lazy("Channel connect")
 
 
 class ReturnUrls(FormPage[ReturnUrlsForm]):
-    """Says whether customers connect channels themselves, and replaces the whole list of return URLs."""
+    """Says what customers may do when they connect channels, and replaces the whole list of return URLs."""
 
     nav = NAV
 
     def make_form(self, data: Any = None) -> ReturnUrlsForm:
         held = settings_of(self.agency)
-        initial = {"return_urls": "\n".join(held.return_urls), "customers_connect": held.customers_connect}
+        initial = {
+            "return_urls": "\n".join(held.return_urls),
+            "customers_connect": held.customers_connect,
+            "allows_business_app": held.allows_business_app,
+        }
         return ReturnUrlsForm(data, initial=initial)
 
     def save(self, form: ReturnUrlsForm) -> HttpResponse:
@@ -155,6 +169,7 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
             with transaction.atomic():
                 set_return_urls(agency=self.agency, return_urls=urls, by=self.by)
                 let_customers_connect(agency=self.agency, allowed=form.cleaned_data["customers_connect"], by=self.by)
+                allow_business_app(agency=self.agency, allowed=form.cleaned_data["allows_business_app"], by=self.by)
         except ReturnUrlRefused as refusal:
             said = {"url": urls[refusal.position], "message": _(refusal.message)}
             message = _("%(url)s cannot be used: %(message)s") % said

@@ -19,15 +19,24 @@ from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings, ProviderNotice, SenderRun, Unsubscription, sessions
 from channelconnect.models.channels import OPEN
 from channelconnect.models.inbox import MOST_TRIES
+from channelconnect.pages.business_app import CHANNEL_NOTES
 from channelconnect.pages.panels import CONCERNS as HUB_CONCERNS
 from channelconnect.pages.panels import HUB_PANELS, SUPPORT_PANELS
 from channelconnect.providers.message_results import known_sentence
-from channelconnect.providers.notices.events import AccountLost, LimitChanged, QualityChanged, TemplateChanged
+from channelconnect.providers.notices.events import (
+    AccountLost,
+    AccountRegained,
+    HistoryShared,
+    LimitChanged,
+    QualityChanged,
+    TemplateChanged,
+)
 from channelconnect.sending.allowance import used_people
 from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.read_marks import ReadMarks
 from channelconnect.sending.sources import message_sources
 from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts, record_marketing_opt_outs
+from channelconnect.services.business_app import keep_listed_contacts, record_history_progress, regain_accounts
 from channelconnect.services.sessions.ending import CONNECTIONS
 from channelconnect.services.settings import RULES
 from channelconnect.services.subscriptions import release_access
@@ -45,7 +54,7 @@ from workspaces.conversations.services.content import TemplateSource, template_s
 from workspaces.conversations.services.threads import ErrorExplainer, error_explainers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.models.channels import AllowanceSource, allowance_sources
-from workspaces.subaccounts.pages.connecting import connect_pages
+from workspaces.subaccounts.pages.connecting import channel_note_sources, connect_pages
 from workspaces.subaccounts.pages.registry import hub_concern_sources, hub_panels
 from workspaces.subaccounts.services import DisconnectionHandler, disconnection_handlers
 from workspaces.subaccounts.services.workspaces import move_handlers
@@ -118,6 +127,11 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
     "connect.customers_changed": (
         RecordedField("customers_connect", _("Customers may connect channels themselves"), ValueFormat.SWITCH),
     ),
+    "connect.business_app_changed": (
+        RecordedField(
+            "allows_business_app", _("WhatsApp numbers may stay in the WhatsApp Business app"), ValueFormat.SWITCH
+        ),
+    ),
 }
 
 
@@ -132,6 +146,7 @@ ACTIONS = {
     "connect.turned_off": _("Channel connect switched off"),
     "connect.return_urls_changed": _("Return URLs changed"),
     "connect.customers_changed": _("Channel connect for customers changed"),
+    "connect.business_app_changed": _("Use of the WhatsApp Business app changed"),
     "connect.started": _("Channel connection started"),
     "connect.connected": _("Channel connection completed"),
     "connect.failed": _("Channel connection failed"),
@@ -197,6 +212,7 @@ console_menu.add(
     )
 )
 connect_pages.add(CONNECT_PAGE)
+channel_note_sources.add(CHANNEL_NOTES)
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Channel connect")))
 retention_rules.add(*RULES)
@@ -207,6 +223,8 @@ fact_handlers.add(
     FactHandler(facts.IdentityChanged, inbound.change_identities, inbound.lock_channels),
     FactHandler(facts.MessageReceived, inbound.receive_messages, inbound.lock_channels),
     FactHandler(facts.EchoReceived, inbound.record_echoes, inbound.lock_channels),
+    FactHandler(facts.ContactListed, keep_listed_contacts, inbound.lock_channels, owner="channelconnect"),
+    FactHandler(facts.PastMessage, inbound.record_past_messages, inbound.lock_channels),
     FactHandler(facts.MessageEdited, inbound.edit_messages, inbound.lock_channels),
     FactHandler(facts.MessageRemoved, inbound.remove_messages, inbound.lock_channels),
     FactHandler(facts.CommentReceived, inbound.receive_comments, inbound.lock_channels),
@@ -219,6 +237,8 @@ fact_handlers.add(
     FactHandler(facts.StatusChanged, record_marketing_opt_outs, inbound.lock_channels, owner="channelconnect"),
     FactHandler(facts.ReadUpTo, inbound.apply_read_watermarks, inbound.lock_channels),
     FactHandler(AccountLost, lose_accounts),
+    FactHandler(AccountRegained, regain_accounts),
+    FactHandler(HistoryShared, record_history_progress),
     FactHandler(QualityChanged, change_qualities),
     FactHandler(LimitChanged, change_limits),
     FactHandler(TemplateChanged, sync_changed),

@@ -8,6 +8,7 @@ from channelconnect.inbox.reading import run_reader
 from channelconnect.sending.loop import LAST_CALLS_SECONDS, run_sender
 from channelconnect.sending.loop import RUN_SECONDS as SENDER_SECONDS
 from channelconnect.services.accounts import check_next_access, due_access_checks
+from channelconnect.services.business_app import due_app_requests, request_next_app_data
 from channelconnect.services.fetching import due_fetches, fetch_next
 from channelconnect.services.sessions.ending import expire_sessions as expire_due_sessions
 from channelconnect.services.sessions.ending import expired_sessions
@@ -26,6 +27,7 @@ due_work.add(
     DueWork("channelconnect.expire_sessions", (lambda: expired_sessions(Now()),)),
     DueWork("channelconnect.unsubscribe", (lambda: due_unsubscriptions(Now()),)),
     DueWork("channelconnect.check_access", (lambda: due_access_checks(Now()),)),
+    DueWork("channelconnect.request_app_data", (lambda: due_app_requests(Now()),)),
     DueWork("channelconnect.fetch_media", (lambda: due_fetches(Now()),)),
     DueWork("channelconnect.sync_templates", (lambda: due_syncs(Now()),)),
 )
@@ -68,6 +70,13 @@ def unsubscribe() -> None:
 def check_access() -> None:
     """Ask providers whether doubted tokens are still good."""
     in_batches(lambda: check_next_access(now=database_now()), seconds=RUN_SECONDS)
+
+
+@shared_task(name="channelconnect.request_app_data")
+@one_at_a_time
+def request_app_data() -> None:
+    """Request contacts and chat histories of numbers that stay in the WhatsApp Business app."""
+    in_batches(lambda: request_next_app_data(now=database_now()), seconds=RUN_SECONDS)
 
 
 @shared_task(name="channelconnect.fetch_media")

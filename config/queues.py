@@ -119,6 +119,7 @@ TASKS = (
     TaskSpec("channelconnect.expire_sessions", EXPIRY, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.unsubscribe", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("channelconnect.check_access", SUBSCRIPTIONS, every=FALLBACK_INTERVAL_SECONDS),
+    TaskSpec("channelconnect.request_app_data", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.complete_ended", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.make_series", HOUSEKEEPING, every=FALLBACK_INTERVAL_SECONDS),
     TaskSpec("classes.fill_seats", HOUSEKEEPING, every=300),

@@ -117,6 +117,44 @@ class TemplateSync(models.Model):
         return f"templates of {self.container_id}"
 
 
+class BusinessAppSync(models.Model):
+    """The contacts and the chat history that come from the WhatsApp Business app of a channel's number.
+
+    WhatsApp takes one request for each, within a day of `begun_at`. A time in `contacts_asked_at` or `history_asked_at`
+    is written before its call, so that none is made twice. `due_at` is when the next call is due. The faults say why a
+    call failed. `contacts` counts the entries that came, `history_progress` is WhatsApp's percentage, and
+    `is_history_declined` says that the owner does not share the history.
+    """
+
+    channel = models.OneToOneField(
+        Channel, on_delete=models.CASCADE, related_name="business_app_sync", primary_key=True
+    )
+    begun_at = models.DateTimeField()
+    due_at = models.DateTimeField(null=True)
+    contacts_asked_at = models.DateTimeField(null=True)
+    contacts_request_id = models.CharField(max_length=100, blank=True)
+    contacts_fault = models.CharField(max_length=60, blank=True)
+    contacts = models.IntegerField(default=0)
+    history_asked_at = models.DateTimeField(null=True)
+    history_request_id = models.CharField(max_length=100, blank=True)
+    history_fault = models.CharField(max_length=60, blank=True)
+    history_progress = models.SmallIntegerField(null=True)
+    is_history_declined = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="business_app_sync_due")]
+        constraints = [
+            models.CheckConstraint(condition=Q(contacts__gte=0), name="business_app_contacts_are_counted"),
+            models.CheckConstraint(
+                condition=Q(history_progress=None) | Q(history_progress__range=(0, 100)),
+                name="business_app_progress_is_a_percentage",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"contacts and history of {self.channel_id}"
+
+
 class UnsubscriptionStatus(models.TextChoices):
     SUBSCRIBING = "subscribing", _("Being subscribed for a choice")
     WAITING = "waiting", _("To be taken back")

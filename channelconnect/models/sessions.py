@@ -19,7 +19,8 @@ from workspaces.subaccounts.models import Channel, Workspace
 class ConnectSettings(models.Model):
     """The connect settings of an agency. Only our support sets `enabled`; the agency sets the rest.
 
-    With `customers_connect`, its customers start connections themselves in their dashboards.
+    With `customers_connect`, its customers start connections themselves in their dashboards. With
+    `allows_business_app`, a WhatsApp number may stay in the WhatsApp Business app on the customer's phone.
 
     A missing row means that it is off, without return URLs.
     """
@@ -28,6 +29,7 @@ class ConnectSettings(models.Model):
     enabled = models.BooleanField(default=False)
     return_urls = ArrayField(models.CharField(max_length=2048), default=list)
     customers_connect = models.BooleanField(default=False)
+    allows_business_app = models.BooleanField(default=False, db_default=False)
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -109,9 +111,9 @@ class ConnectSession(models.Model):
     `link_digest` finds the session by its link. `link` is kept, encrypted, only while it may be shown again.
     `browser_digest` is the browser that pressed Continue, and `state_digest` the state sent to the provider until it is
     used. `host` is the agency's host on which Continue was pressed, because the cookie belongs to that host; it is
-    empty for the installation's host. `grant` is the provider's token and accounts as JSON, encrypted, and erased when
-    the session ends. `idempotency_key` is the agency's key of the request that created it, and `request_digest` the
-    request's digest.
+    empty for the installation's host. `keeps_business_app` is the customer's choice to go on using the WhatsApp
+    Business app. `grant` is the provider's token and accounts as JSON, encrypted, and erased when the session ends.
+    `idempotency_key` is the agency's key of the request that created it, and `request_digest` the request's digest.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -129,6 +131,7 @@ class ConnectSession(models.Model):
     browser_digest = models.BinaryField(null=True)
     state_digest = models.BinaryField(null=True, unique=True)
     host = models.CharField(max_length=253, blank=True, default="")
+    keeps_business_app = models.BooleanField(default=False, db_default=False)
     grant = EncryptedTextField(bound_to="uuid", null=True)
     created_by = models.CharField(max_length=254, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

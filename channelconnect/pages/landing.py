@@ -26,7 +26,7 @@ from channelconnect.services.sessions.flow import (
     require_same_browser,
     start_authorization,
 )
-from channelconnect.services.settings import build_return_url, return_host
+from channelconnect.services.settings import build_return_url, may_keep_business_app, return_host
 
 Message = tuple[str | Promise, str | Promise]
 
@@ -111,6 +111,13 @@ ERROR_MESSAGES: dict[str, Message] = {
     ),
     "session_expired": STATUS_MESSAGES[SessionStatus.EXPIRED],
 }
+NO_NUMBER_IN_THE_APP: Message = (
+    _("No number in the WhatsApp Business app"),
+    _(
+        "We found no number that is connected in the WhatsApp Business app. Ask for a new link, confirm the connection "
+        "in the app when Meta asks for it, or choose to use the number here only."
+    ),
+)
 
 
 def immediate_return_url(session: ConnectSession, now: datetime) -> str | None:
@@ -127,6 +134,8 @@ def outcome_context(session: ConnectSession, now: datetime, *, is_bound: bool) -
     """
     status, code = status_at(session, now)
     title, text = ERROR_MESSAGES.get(code or "", STATUS_MESSAGES[status])
+    if session.keeps_business_app and code == "no_eligible_accounts":
+        title, text = NO_NUMBER_IN_THE_APP
     return_url = build_return_url(session, has_state=is_bound)
     returns_by_itself = bool(return_url and is_bound and code not in NOTHING_TO_READ)
     return {
@@ -140,6 +149,13 @@ def outcome_context(session: ConnectSession, now: datetime, *, is_bound: bool) -
 
 
 SEE_OTHER = 303
+# The value of the choice to go on using the WhatsApp Business app.
+KEEPS_APP = "business_app"
+
+
+def was_on_business_app(session: ConnectSession) -> bool:
+    """Whether the channel to connect again has a number that stays in the WhatsApp Business app."""
+    return session.target is not None and session.target.is_on_business_app
 
 
 class SeeOther(HttpResponseRedirect):
@@ -153,7 +169,13 @@ class ConnectStatusPage(ConnectPage):
 
     def show_landing(self) -> HttpResponse:
         """Show who asks for what, with Continue and Cancel. The browser gets its cookie, which binds nothing yet."""
-        page = self.page("channelconnect/landing.html", return_host=return_host(self.session), path=self.request.path)
+        page = self.page(
+            "channelconnect/landing.html",
+            return_host=return_host(self.session),
+            path=self.request.path,
+            may_keep_app=may_keep_business_app(self.session),
+            keeps_app=self.session.keeps_business_app or was_on_business_app(self.session),
+        )
         remember_browser(page, self.browser or new_secret())
         return page
 
@@ -233,6 +255,7 @@ class Continue(ActionView):
             now=self.now,
             by=self.by,
             host=agency_host_name(self.request),
+            keeps_business_app=self.request.POST.get("number") == KEEPS_APP,
         )
         response = SeeOther(consent.consent_url)
         remember_browser(response, consent.browser)

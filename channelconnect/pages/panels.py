@@ -88,11 +88,18 @@ def _rows(workspace: Workspace, settings: ConnectSettings, most: int) -> Iterato
     for channel in workspace.channels.order_by("status", "connected_at", "id")[:most]:
         yield HubRow(
             title=channel.name,
-            detail=f"{CHANNEL_NAMES[channel.platform]} · {channel.handle}",
+            detail=" · ".join(_details_of(channel)),
             status_label=channel.get_status_display(),
             tone=TONES[channel.status],
             actions=list(_actions_of(channel, workspace, settings)),
         )
+
+
+def _details_of(channel: Channel) -> Iterator[str]:
+    yield CHANNEL_NAMES[channel.platform]
+    yield channel.handle
+    if channel.is_on_business_app and channel.status == Channel.Status.ACTIVE:
+        yield _("Also on the phone")
 
 
 def channels(workspace: Workspace, most: int) -> HubContent:

@@ -1,5 +1,6 @@
 """A customer's grant, and the base of the platforms' clients, which ask for consent and turn its code into one."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,7 +18,8 @@ from channelconnect.providers.transport import Transport
 class Grant:
     """A customer's grant. `expires_at` None means never.
 
-    `targets` has the ids to which a scope is limited. A scope without an entry covers all.
+    `targets` has the ids to which a scope is limited. A scope without an entry covers all. With `keeps_app` the
+    customer has chosen to go on using the WhatsApp Business app.
     """
 
     platform: str
@@ -26,6 +28,7 @@ class Grant:
     scopes: tuple[str, ...] = ()
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     user_id: str = ""
+    keeps_app: bool = False
 
     def has_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
@@ -43,6 +46,7 @@ class Grant:
             "scopes": list(self.scopes),
             "targets": {scope: list(ids) for scope, ids in self.targets.items()},
             "user_id": self.user_id,
+            "keeps_app": self.keeps_app,
         }
 
     @classmethod
@@ -55,6 +59,7 @@ class Grant:
             scopes=tuple(kept["scopes"]),
             targets={scope: tuple(ids) for scope, ids in kept["targets"].items()},
             user_id=kept["user_id"],
+            keeps_app=kept.get("keeps_app", False),
         )
 
 
@@ -64,7 +69,8 @@ class Account:
 
     `container_id` is its WhatsApp business account or Page; `handle` is the name that people know. An empty `token`
     means the grant's token. `quality` and `messaging_limit` (people a day; None: no limit) are WhatsApp's. All numbers
-    of `portfolio_id` share the limit. `throughput` is the level of the number's message rate.
+    of `portfolio_id` share the limit. `throughput` is the level of the number's message rate. With `is_on_business_app`
+    the number stays in the WhatsApp Business app.
     """
 
     external_id: str
@@ -77,6 +83,7 @@ class Account:
     portfolio_id: str | None = None
     needs_registration: bool = False
     throughput: str = ""
+    is_on_business_app: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -171,6 +178,10 @@ def withheld(graph: Graph, token: str) -> set[str]:
 
 
 MOST_ACCOUNTS: Final = 500
+BUSINESS_APP_FEATURE: Final = "whatsapp_business_app_onboarding"
+BUSINESS_APP_EXTRAS: Final = json.dumps(
+    {"setup": {}, "featureType": BUSINESS_APP_FEATURE, "sessionInfoVersion": "3"}, separators=(",", ":")
+)
 
 
 class Provider(ABC):
@@ -193,8 +204,11 @@ class Provider(ABC):
     def is_set_up(cls, settings: ProviderSettings) -> bool:
         return settings.has_app
 
-    def consent_url(self, *, state: str, redirect_uri: str) -> str:
-        """Return the address of the provider's consent screens."""
+    def consent_url(self, *, state: str, redirect_uri: str, keeps_app: bool = False) -> str:
+        """Return the address of the provider's consent screens.
+
+        With `keeps_app` these offer to connect a number that stays in the WhatsApp Business app.
+        """
         asked = {
             "client_id": self.settings.app_id,
             "redirect_uri": redirect_uri,
@@ -204,6 +218,7 @@ class Provider(ABC):
         config_id = self.settings.config_id(self.platform)
         if config_id:
             asked |= {"config_id": config_id, "override_default_response_type": "true"}
+            asked |= {"extras": BUSINESS_APP_EXTRAS} if keeps_app else {}
         else:
             # Without `auth_type`, the provider would never ask again for a permission that was once declined.
             asked |= {"scope": ",".join([*self.needed, *self.wanted]), "auth_type": "rerequest"}

@@ -202,6 +202,12 @@ class Graph:
         if self.call(call).get("success") is not True:
             raise ProviderFault("subscription_failed", call=f"{method} {path}", reason="no_success")
 
+    def request(self, path: str, *, token: str, json: Mapping[str, Any]) -> str:
+        """Make a request that must not be made twice. Return the provider's id of it."""
+        params = self._proven({}, token)
+        call = Call(step=Step.SUBSCRIBE, method="POST", path=path, params=params, json=json, token=token, repeats=False)
+        return text(self.call(call).get("request_id"), 100)
+
     def call(self, call: Call) -> Row:
         """Return the answer's object, after as many attempts as the call allows within the time of a read."""
         attempt = 1

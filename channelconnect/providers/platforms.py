@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from functools import lru_cache
 from typing import ClassVar, Final
 
@@ -138,6 +139,13 @@ GONE: Final = {"BANNED", "DELETED", "MIGRATED"}
 IN_USE: Final = {"CONNECTED", "FLAGGED", "RESTRICTED", "RATE_LIMITED", ""}
 
 
+class AppData(StrEnum):
+    """What a WhatsApp Business app hands over, under WhatsApp's names."""
+
+    CONTACTS = "smb_app_state_sync"
+    HISTORY = "history"
+
+
 class WhatsApp(Provider):
     platform = "whatsapp"
     needed = (MANAGEMENT, MESSAGING)
@@ -154,13 +162,14 @@ class WhatsApp(Provider):
             if business.get("account_review_status") == "REJECTED":
                 continue
             for number in graph.pages(f"{container_id}/phone_numbers", token=grant.token, fields=NUMBER_FIELDS):
-                if is_eligible(number):
+                if is_eligible(number, keeps_app=grant.keeps_app):
                     yield _account(number, container_id, business)
 
     def subscribe(self, account: Account, grant: Grant) -> None:
         """Subscribe the business account, and register the number if it cannot send yet.
 
-        A registration is tried only once, because a number has ten in 72 hours.
+        A registration is tried only once, because a number has ten in 72 hours. A number that stays in the WhatsApp
+        Business app is never registered, because the phone has done that.
         """
         graph = self._graph()
         token = account.token or grant.token
@@ -179,6 +188,14 @@ class WhatsApp(Provider):
             "messaging_limit": recipients_per_day(number.get(LIMIT)),
         }
         return Account.from_json(found)
+
+    def request_app_data(self, *, number_id: str, token: str, what: AppData) -> str:
+        """Have the contacts or the history of a number's WhatsApp Business app sent. Return the id of the request.
+
+        Each may be requested once, within a day after the number was connected.
+        """
+        body = {"messaging_product": "whatsapp", "sync_type": what.value}
+        return self._graph().request(f"{number_id}/smb_app_data", token=token, json=body)
 
     def pin(self, number_id: str) -> str:
         """Return a number's six-digit PIN for two-step verification. It is always the same and stored nowhere."""
@@ -206,11 +223,21 @@ def throughput_of(number: Row) -> str:
     return text(row(number.get("throughput")).get("level"), LONGEST_LEVEL)
 
 
-def is_eligible(number: Row) -> bool:
-    """Say whether a number can be connected: it is on the Cloud API or verified for it, and not in the Business app."""
-    if not ident(number.get("id")) or number.get("is_on_biz_app") is True or text(number.get("status")) in GONE:
+def is_eligible(number: Row, *, keeps_app: bool = False) -> bool:
+    """Say whether a number can be connected: it is on the Cloud API or verified for it, and not in the Business app.
+
+    With `keeps_app` it must be on both.
+    """
+    if not ident(number.get("id")) or is_in_app(number) is not keeps_app or text(number.get("status")) in GONE:
         return False
+    if keeps_app:
+        return number.get("platform_type") == "CLOUD_API"
     return not needs_registration(number) or number.get("code_verification_status") == "VERIFIED"
+
+
+def is_in_app(number: Row) -> bool:
+    """Say whether people use a number in the WhatsApp Business app."""
+    return number.get("is_on_biz_app") is True
 
 
 def needs_registration(number: Row) -> bool:
@@ -229,11 +256,19 @@ def _account(number: Row, container_id: str, business: Row) -> Account:
         messaging_limit=recipients_per_day(number.get(LIMIT)),
         throughput=throughput_of(number),
         portfolio_id=ident(row(business.get("owner_business_info")).get("id")) or None,
-        needs_registration=needs_registration(number),
+        needs_registration=needs_registration(number) and not is_in_app(number),
+        is_on_business_app=is_in_app(number),
     )
 
 
 CLIENTS: dict[str, type[Provider]] = {client.platform: client for client in (WhatsApp, Facebook, Instagram)}
+
+
+def whatsapp(*, limits: Limits | None = None) -> WhatsApp:
+    """Return WhatsApp's client. Raises `ProviderFault("provider_not_configured")` if it is not set up."""
+    provider = provider_for(WhatsApp.platform, limits=limits)
+    assert isinstance(provider, WhatsApp)  # noqa: S101  # tells the type checker what `CLIENTS` says
+    return provider
 
 
 def provider_for(platform: str, *, settings: ProviderSettings | None = None, limits: Limits | None = None) -> Provider:

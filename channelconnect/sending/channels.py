@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 
 READ = """
 SELECT channel.id, channel.workspace_id, channel.platform, channel.status, channel.external_id,
-    credential.container_id, credential.token, coalesce(credential.throughput, ''),
+    credential.container_id, credential.token,
+    CASE WHEN channel.is_on_business_app THEN 'BUSINESS_APP' ELSE coalesce(credential.throughput, '') END,
     channel.connected_at
 FROM subaccounts_channel channel LEFT JOIN channelconnect_channelcredential credential
     ON credential.channel_id = channel.id

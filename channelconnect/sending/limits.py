@@ -17,9 +17,12 @@ from channelconnect.sending.brakes import Brakes
 RATES: Final[dict[str, float]] = {"whatsapp": 70.0, "facebook": 200.0, "instagram": 80.0}
 # For numbers that the provider has raised to 1,000 a second.
 HIGH_RATES: Final[dict[str, float]] = {"whatsapp": 875.0}
+# For numbers that stay in the WhatsApp Business app: 20 a second.
+BUSINESS_APP: Final = "BUSINESS_APP"
+BUSINESS_APP_RATE: Final = 17.5
 NO_RATE: Final = 1e9
 LEAST_RATE: Final = 2.0
-# The size of a burst after a rest. Even with it no second has more than 80, or 1,000.
+# The size of a burst after a rest. Even with it no second has more than 80, 1,000 or 20.
 BURST_SECONDS: Final = 1 / 7
 SLOWER: Final = 0.5
 FASTER: Final = 1.1
@@ -201,6 +204,8 @@ class SendingLimits:
     def _rate(self, platform: str, throughput: str) -> float:
         if self._rates is None:
             return NO_RATE
+        if throughput == BUSINESS_APP:
+            return BUSINESS_APP_RATE
         known = HIGH_RATES if throughput == "HIGH" and platform in HIGH_RATES else self._rates
         return known.get(platform, RATES["whatsapp"])
 

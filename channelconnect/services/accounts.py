@@ -28,6 +28,8 @@ from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost
 from workspaces.subaccounts.services.channels import UNCHANGED
 
+# Only numbers that stay in the WhatsApp Business app are offboarded, not others of their business account.
+OFFBOARDED: Final = "ACCOUNT_OFFBOARDED"
 A_SECOND = timedelta(seconds=1)  # providers give whole seconds
 Event = TypeVar("Event", bound=ProviderEvent)
 NO_DIGIT = re.compile(r"\D")
@@ -36,7 +38,8 @@ NO_DIGIT = re.compile(r"\D")
 def lose_accounts(facts: Sequence[AccountLost], *, now: datetime) -> None:
     """Mark channels `error` if they were connected before their account, or all of its container, was lost."""
     for channel, [fact, *_] in _concerned(facts, _is_since_connection):
-        if channel.status == Channel.Status.ACTIVE:
+        is_elsewhere = fact.reason == OFFBOARDED and not channel.is_on_business_app
+        if channel.status == Channel.Status.ACTIVE and not is_elsewhere:
             mark_channel_lost(channel=channel, reason=fact.reason, now=now, by=SYSTEM)
 
 

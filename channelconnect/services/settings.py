@@ -16,6 +16,7 @@ from agency.models import Agency
 from agency.services import record_activity
 from agency.services.hosts import base_url_of
 from channelconnect.models import ConnectSession, ConnectSettings
+from channelconnect.models.sessions import Platform
 from config.errors import Forbidden, InvalidInput
 from config.retention import ExpiredRows
 
@@ -101,6 +102,31 @@ def let_customers_connect(*, agency: Agency, allowed: bool, by: Actor) -> Connec
         changes={"customers_connect": (not allowed, allowed)},
     )
     return saved
+
+
+@transaction.atomic
+def allow_business_app(*, agency: Agency, allowed: bool, by: Actor) -> ConnectSettings:
+    """Say whether customers' WhatsApp numbers may stay in the WhatsApp Business app."""
+    saved = _lock(agency)
+    if saved.allows_business_app == allowed:
+        return saved
+    saved.allows_business_app = allowed
+    saved.save(update_fields=["allows_business_app", "changed_at"])
+    record_activity(
+        by=by,
+        action="connect.business_app_changed",
+        agency_id=agency.pk,
+        target=("connect_settings", agency.uuid, agency.name),
+        changes={"allows_business_app": (not allowed, allowed)},
+    )
+    return saved
+
+
+def may_keep_business_app(session: ConnectSession) -> bool:
+    """Say whether the session's number may stay in the WhatsApp Business app."""
+    if session.platform != Platform.WHATSAPP:
+        return False
+    return ConnectSettings.objects.filter(agency=session.agency_id, allows_business_app=True).exists()
 
 
 def customers_may_connect(agency: Agency) -> bool:

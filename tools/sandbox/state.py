@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from tools.sandbox.config import SandboxConfig
+from tools.sandbox.control.business_app import BusinessApps
 from tools.sandbox.control.callbacks import post_signed
 from tools.sandbox.control.faults import Fault
 from tools.sandbox.control.files import MediaStore
@@ -57,6 +58,7 @@ class SandboxState:
     answered_comments: set[str] = field(default_factory=set)
     templates: Templates = field(default_factory=Templates)
     media: MediaStore = field(default_factory=MediaStore)
+    business_app: BusinessApps = field(default_factory=BusinessApps)
     own_url: str = ""
 
     def __post_init__(self) -> None:
@@ -76,6 +78,7 @@ class SandboxState:
                 self.calls,
                 self.templates,
                 self.media,
+                self.business_app,
             ):
                 forgotten.clear()
             self.sent_total = 0
@@ -164,6 +167,17 @@ class SandboxState:
 
     def _post_statuses(self, body: dict[str, Any]) -> None:
         post_signed(self.config, body)
+
+    def post_later(self, bodies: list[dict[str, Any]]) -> None:
+        """Post callbacks in the background, one after the other."""
+
+        def post() -> None:
+            for body in bodies:
+                if self.closing.wait(self.scenario.status_seconds):
+                    return
+                post_signed(self.config, body)
+
+        threading.Thread(target=post, name="callbacks", daemon=True).start()
 
     # Faults and the ledger ----------------------------------------------------------------------------
 

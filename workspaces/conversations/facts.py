@@ -95,6 +95,24 @@ class EchoReceived(MessageReceived):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PastMessage(MessageReceived):
+    """A message from before the connection, which a network hands over with the chat history.
+
+    `direction` is a `Message.direction`, and `status` a `Message.status` that fits it. A message with a file may come
+    twice: first without its content (`unsupported` is `media_placeholder`), then with it. `person` has no id if the
+    network does not say whose chat it is; such a message only fills in what came first.
+    """
+
+    direction: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactListed(ConversationFact):
+    """A person is in the address book of the account's phone, under the person's `name`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageEdited(ConversationFact):
     message_id: str
     text: str

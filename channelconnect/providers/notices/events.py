@@ -68,6 +68,23 @@ class AccountLost(ProviderEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AccountRegained(ProviderEvent):
+    """We may act again for the accounts of a container, which the phone had taken away for a while."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryShared(ProviderEvent):
+    """How far the chat history of a number has come, in percent, or why none comes.
+
+    `error_code` is the provider's code. `is_declined` says that the owner does not share the history.
+    """
+
+    progress: int | None = None
+    error_code: str = ""
+    is_declined: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QualityChanged(ProviderEvent):
     """A number's quality has changed. The notice names the number only as `shown`.
 

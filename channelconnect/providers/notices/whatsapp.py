@@ -1,5 +1,6 @@
 """Reads WhatsApp's entries: statuses of messages, changes of conversations, accounts, numbers and templates."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -7,6 +8,8 @@ from typing import Final
 
 from channelconnect.providers.notices.events import (
     AccountLost,
+    AccountRegained,
+    HistoryShared,
     LimitChanged,
     ProviderEvent,
     QualityChanged,
@@ -16,21 +19,32 @@ from channelconnect.providers.notices.events import (
     number_id,
 )
 from channelconnect.providers.notices.values import LONGEST_ID, Contacts, error_of, moment, whatsapp_person
-from channelconnect.providers.notices.whatsapp_messages import read_message
-from channelconnect.providers.parsing import Row, ident, number, recipients_per_day, row, rows, text
+from channelconnect.providers.notices.whatsapp_messages import CHANGES, read_content, read_message
+from channelconnect.providers.parsing import Row, ident, recipients_per_day, row, rows, text
+from channelconnect.providers.parsing import number as parsed_number
 from workspaces.conversations.facts import (
     ChannelReference,
+    ContactListed,
     ConversationFact,
     ConversationTouched,
     EchoReceived,
     IdentityChanged,
     MarketingPreferenceChanged,
     MessageReceived,
+    PastMessage,
+    Person,
     StatusChanged,
 )
 
 PLATFORM: Final = "whatsapp"
-LOSSES: Final = {"PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"}
+# When the WhatsApp Business app moves to another phone, its number is offboarded, and comes back by itself.
+LOSSES: Final = {
+    "PARTNER_REMOVED",
+    "PARTNER_APP_UNINSTALLED",
+    "ACCOUNT_DELETED",
+    "ACCOUNT_OFFBOARDED",
+    "DISABLED_UPDATE",
+}
 STILL_THERE: Final = {"REINSTATE", "SCHEDULE_FOR_DISABLE"}
 LIMITS: Final = ("max_daily_conversations_per_business", "max_daily_conversation_per_phone")
 # A flagged number has low quality. An unflagged number has medium or high quality; the notice does not say which.
@@ -62,6 +76,8 @@ def _account_update(value: Row, id: str) -> Iterator[ProviderEvent]:
     ban = text(row(value.get("ban_info")).get("waba_ban_state"))
     if event in LOSSES and ban not in STILL_THERE:
         yield AccountLost(platform=PLATFORM, container_id=container_id, reason=event)
+    elif event == "ACCOUNT_RECONNECTED":
+        yield AccountRegained(platform=PLATFORM, container_id=container_id)
     else:
         yield Unknown(platform=PLATFORM, container_id=container_id, kind=f"account_update.{event}")
 
@@ -87,7 +103,7 @@ def _capability(value: Row, id: str) -> Iterator[ProviderEvent]:
     if isinstance(limit, str) and limit.startswith("TIER_"):
         yield LimitChanged(platform=PLATFORM, container_id=id, messaging_limit=recipients_per_day(limit))
         return
-    people = number(limit)
+    people = parsed_number(limit)
     if people is None:
         yield Unknown(platform=PLATFORM, container_id=id, kind="business_capability_update")
     else:
@@ -161,11 +177,16 @@ Fact = ConversationFact | ProviderEvent
 
 @dataclass(frozen=True, slots=True)
 class OwnNumber:
-    """Our number that a change is about. `at` is the time for facts without a time of their own."""
+    """Our number that a change is about. `at` is the time for facts without a time of their own.
+
+    `shown` is the number as people write it.
+    """
 
     channel: ChannelReference
     contacts: Contacts
     at: datetime
+    account_id: str = ""
+    shown: str = ""
 
 
 def read_whatsapp_entry(entry: Row, source: ReadContext) -> Iterator[Fact]:
@@ -185,7 +206,13 @@ def _of_number(field: str, value: Row, source: ReadContext, at: datetime) -> Ite
     if channel is None:
         yield Unknown(platform=PLATFORM, account_id=account_id, kind="account")
         return
-    number = OwnNumber(channel=channel, contacts=Contacts(rows(value.get("contacts"))), at=at)
+    number = OwnNumber(
+        channel=channel,
+        contacts=Contacts(rows(value.get("contacts"))),
+        at=at,
+        account_id=account_id,
+        shown=text(row(value.get("metadata")).get("display_phone_number")),
+    )
     for fact in NUMBER_READERS[field](value, number):
         yield fact or Unknown(platform=PLATFORM, account_id=account_id, kind=f"{field}.nobody")
 
@@ -200,6 +227,9 @@ def _messages(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
 def _echoes(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
     """Read messages that the business wrote in WhatsApp's own app. The person is the receiver."""
     for message in rows(value.get("message_echoes")):
+        if text(message.get("type")) in NOT_ECHOED:
+            yield Unknown(platform=PLATFORM, account_id=number.account_id, kind="echo of another action")
+            continue
         turned = {**message, "from": message.get("to"), "from_user_id": message.get("to_user_id")}
         found = read_message(turned, number.channel, number.contacts, number.at)
         yield _as_echo(found) if type(found) is MessageReceived else found
@@ -216,6 +246,86 @@ def _as_echo(message: MessageReceived) -> EchoReceived:
         file=message.file,
         details=message.details,
     )
+
+
+# These would count as actions of the contact.
+NOT_ECHOED: Final = {"reaction", "system"}
+# What the phone's history says of a message that it has sent. A message that waits on the phone counts as sent.
+PAST_STATUSES: Final = {"DELIVERED": "delivered", "READ": "read", "PLAYED": "read", "ERROR": "failed"}
+# WhatsApp's code for an owner who does not share the history.
+DECLINED: Final = "2593109"
+NO_DIGIT: Final = re.compile(r"\D")
+
+
+def _history(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
+    """Read a part of the chat history: threads, or, later, the contents of messages with files."""
+    for part in rows(value.get("history")):
+        yield from _progress(part, number)
+        for thread in rows(part.get("threads")):
+            person = number.contacts.person(thread.get("id"), thread.get("user_id"))
+            for message in rows(thread.get("messages")):
+                yield _past(message, number, person)
+    for message in rows(value.get("messages")):
+        is_own = _is_own(message, number)
+        ids = ("to", "to_user_id") if is_own else ("from", "from_user_id")
+        yield _past(message, number, number.contacts.person(*map(message.get, ids)) or Person())
+
+
+def _progress(part: Row, number: OwnNumber) -> Iterator[HistoryShared]:
+    done = parsed_number(row(part.get("metadata")).get("progress"))
+    codes = [str(code) for one in rows(part.get("errors")) if (code := parsed_number(one.get("code"))) is not None]
+    if done is not None and 0 <= done <= 100:
+        yield HistoryShared(platform=PLATFORM, account_id=number.account_id, at=number.at, progress=done)
+    if codes:
+        yield HistoryShared(
+            platform=PLATFORM,
+            account_id=number.account_id,
+            at=number.at,
+            error_code=codes[0][:20],
+            is_declined=DECLINED in codes,
+        )
+
+
+def _past(message: Row, number: OwnNumber, person: Person | None) -> Fact | None:
+    """Read a message of the history. Edits and reactions are left out: the history has what became of a message."""
+    found = text(message.get("id"), LONGEST_ID)
+    if person is None or not found or message.get("group_id"):
+        return None
+    if text(message.get("type")) in CHANGES:
+        return Unknown(platform=PLATFORM, account_id=number.account_id, kind="change in the history")
+    content, is_own = read_content(message), _is_own(message, number)
+    told = text(row(message.get("history_context")).get("status"))
+    return PastMessage(
+        channel=number.channel,
+        person=person,
+        at=moment(message.get("timestamp")) or number.at,
+        message_id=found,
+        type=content.type,
+        text=content.text,
+        file=content.file,
+        details=content.details,
+        direction="out" if is_own else "in",
+        status=PAST_STATUSES.get(told, "sent") if is_own else "received",
+    )
+
+
+def _is_own(message: Row, number: OwnNumber) -> bool:
+    """Say whether the business has sent a message. Only its own messages name a receiver."""
+    own = NO_DIGIT.sub("", number.shown)
+    return "to" in message or (own != "" and NO_DIGIT.sub("", text(message.get("from"))) == own)
+
+
+def _address_book(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
+    """Read entries of the phone's address book. An entry that is removed there changes nothing here."""
+    for entry in rows(value.get("state_sync")):
+        if text(entry.get("type")) != "contact" or text(entry.get("action")) != "add":
+            yield Unknown(platform=PLATFORM, account_id=number.account_id, kind="state_sync")
+            continue
+        contact = row(entry.get("contact"))
+        person = whatsapp_person(text(contact.get("phone_number")).removeprefix("+"), contact.get("user_id"))
+        name = text(contact.get("full_name")) or text(contact.get("first_name"))
+        at = moment(row(entry.get("metadata")).get("timestamp")) or number.at
+        yield ContactListed(channel=number.channel, person=replace(person, name=name), at=at) if person else None
 
 
 def _calls(value: Row, number: OwnNumber) -> Iterator[Fact | None]:
@@ -259,6 +369,8 @@ NUMBER_READERS: Final[dict[str, Callable[[Row, OwnNumber], Iterator[Fact | None]
     "messages": _messages,
     "standby": _messages,
     "smb_message_echoes": _echoes,
+    "smb_app_state_sync": _address_book,
+    "history": _history,
     "calls": _calls,
     "user_preferences": _preferences,
     "user_id_update": _user_ids,

@@ -6,7 +6,7 @@ No provider is called inside a transaction.
 import json
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hmac import compare_digest
 from typing import Final, NamedTuple
@@ -25,6 +25,7 @@ from channelconnect.providers.platforms import provider_for
 from channelconnect.services.sessions.creation import digest, new_secret, new_state
 from channelconnect.services.sessions.ending import end_session, expire_if_due
 from channelconnect.services.sessions.saving import Choice, Refused, check_choice, save_choice
+from channelconnect.services.settings import may_keep_business_app
 from channelconnect.services.subscriptions import subscription_to_undo
 from config.encryption import encrypted_value, keyring
 from config.errors import Conflict, Forbidden
@@ -89,12 +90,20 @@ def require_active_tenant(session: ConnectSession) -> None:
 
 
 def start_authorization(
-    *, session: ConnectSession, browser: str | None, redirect_uri: str, now: datetime, by: Actor, host: str = ""
+    *,
+    session: ConnectSession,
+    browser: str | None,
+    redirect_uri: str,
+    now: datetime,
+    by: Actor,
+    host: str = "",
+    keeps_business_app: bool = False,
 ) -> ConsentRedirect:
     """Bind the session to this browser and return the provider's address. The first browser wins.
 
-    `host` is the agency's host on which the browser is and has its cookie. Raises `OtherBrowser`, `TenantSuspended` and
-    `WrongStatus`. A provider that is not set up ends the session and raises `WrongStatus`.
+    `host` is the agency's host on which the browser is and has its cookie. `keeps_business_app` is the customer's
+    choice to go on using the WhatsApp Business app; it counts only where the agency allows it. Raises `OtherBrowser`,
+    `TenantSuspended` and `WrongStatus`. A provider that is not set up ends the session and raises `WrongStatus`.
     """
     require_same_browser(session, browser)
     expire_if_due(session=session, now=now, by=by)
@@ -103,27 +112,30 @@ def start_authorization(
     require_active_tenant(session)
     cookie = browser if browser and BROWSER.fullmatch(browser) else new_secret()
     state = new_state(session)
+    keeps_app = keeps_business_app and may_keep_business_app(session)
     try:
-        consent_url = provider_for(session.platform).consent_url(state=state, redirect_uri=redirect_uri)
+        provider = provider_for(session.platform)
+        consent_url = provider.consent_url(state=state, redirect_uri=redirect_uri, keeps_app=keeps_app)
     except ProviderFault as fault:
         # The browser that pressed Continue is bound, so that it is led back as after any other end.
-        _bind(session, cookie, state, host)
+        _bind(session, cookie, state, host, keeps_app)
         fail_session(session=session, fault=fault, now=now, by=by)
         raise WrongStatus from fault
-    _bind(session, cookie, state, host)
+    _bind(session, cookie, state, host, keeps_app)
     return ConsentRedirect(consent_url, cookie)
 
 
 @transaction.atomic
-def _bind(session: ConnectSession, cookie: str, state: str, host: str) -> None:
+def _bind(session: ConnectSession, cookie: str, state: str, host: str, keeps_app: bool) -> None:
     locked = ConnectSession.objects.select_for_update(no_key=True).get(pk=session.pk)
     require_same_browser(locked, cookie)
     if locked.status not in (SessionStatus.PENDING, SessionStatus.AUTHORIZING):
         raise WrongStatus
     locked.status, locked.link = SessionStatus.AUTHORIZING, None
     locked.browser_digest, locked.state_digest = digest(cookie), digest(state)
-    locked.host = host
-    locked.save(update_fields=["status", "link", "browser_digest", "state_digest", "host"])
+    locked.host, locked.keeps_business_app = host, keeps_app
+    bound = ["status", "link", "browser_digest", "state_digest", "host", "keeps_business_app"]
+    locked.save(update_fields=bound)
 
 
 def decline_session(*, session: ConnectSession, browser: str | None, now: datetime, by: Actor) -> None:
@@ -181,6 +193,7 @@ def _authorize(session: ConnectSession, code: str | None, redirect_uri: str) -> 
         raise ProviderFault("token_exchange_failed", reason="no_code")
     provider = provider_for(session.platform)
     grant = provider.authorize(code=code, redirect_uri=redirect_uri)
+    grant = replace(grant, keeps_app=session.keeps_business_app)
     return grant, provider.accounts(grant)
 
 

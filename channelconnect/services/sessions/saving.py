@@ -13,6 +13,7 @@ from channelconnect.models.channels import UnsubscriptionReason
 from channelconnect.models.sessions import SessionStatus
 from channelconnect.providers.grants import Account, Grant
 from channelconnect.services.allowance_keys import carry_uses_over
+from channelconnect.services.business_app import begin_sync
 from channelconnect.services.sessions.ending import end_session
 from channelconnect.services.subscriptions import keep_subscription, release_access
 from channelconnect.services.templates import sync_when_new
@@ -93,10 +94,19 @@ def save_choice(*, session: ConnectSession, choice: Choice, expected: Unsubscrip
     if locked is None:
         return
     keep_subscription(expected)
+    is_renewal = _holds_on_business_app(session, choice.account)
     channel = _save(session, choice, now, by)
     _keep_access(channel, choice.account, choice.grant, now)
+    if not (is_renewal and channel.is_on_business_app):
+        begin_sync(channel=channel, now=now)
     session.workspace = workspace
     end_session(session=session, status=SessionStatus.CONNECTED, channel=channel, now=now, by=by)
+
+
+def _holds_on_business_app(session: ConnectSession, account: Account) -> bool:
+    """Say whether the number works already and stays in the app, so that its contacts were requested before."""
+    held = Channel.objects.filter(platform=session.platform, external_id=account.external_id, is_on_business_app=True)
+    return held.filter(status=Channel.Status.ACTIVE).exists()
 
 
 def _keep_access(channel: Channel, account: Account, grant: Grant, now: datetime) -> None:
@@ -131,6 +141,7 @@ def _save(session: ConnectSession, choice: Choice, now: datetime, by: Actor) -> 
                 messaging_limit=account.messaging_limit,
                 quality=account.quality,
                 told_at=choice.listed_at,
+                is_on_business_app=account.is_on_business_app,
                 now=now,
                 by=by,
             )
@@ -143,6 +154,7 @@ def _save(session: ConnectSession, choice: Choice, now: datetime, by: Actor) -> 
             messaging_limit=account.messaging_limit,
             quality=account.quality,
             told_at=choice.listed_at,
+            is_on_business_app=account.is_on_business_app,
             now=now,
             by=by,
         )

@@ -217,6 +217,16 @@ names = st.sampled_from(
         "payload",
         "url",
         "coordinates",
+        "history",
+        "threads",
+        "metadata",
+        "progress",
+        "history_context",
+        "errors",
+        "state_sync",
+        "contact",
+        "phone_number",
+        "full_name",
     ]
 )
 trees = st.recursive(
@@ -235,6 +245,8 @@ fields = st.sampled_from(
         "user_preferences",
         "user_id_update",
         "smb_message_echoes",
+        "smb_app_state_sync",
+        "history",
     ]
 )
 

@@ -1,6 +1,7 @@
 """How much may be sent now, by rate, by what is out, and by whose turn it is."""
 
 from channelconnect.sending.limits import (
+    BUSINESS_APP,
     CLEAN_SECONDS,
     PER_AGENCY,
     PER_FAST_CHANNEL,
@@ -51,6 +52,16 @@ def test_a_number_that_sends_too_fast_is_halved_and_recovers() -> None:
         clock.now += CLEAN_SECONDS
         limits.tick()
     assert sent_within(limits, clock, 1.0) >= 65
+
+
+def test_no_second_has_more_than_twenty_messages_of_a_number_that_stays_in_the_business_app() -> None:
+    clock = Clock()
+    limits = SendingLimits(clock=clock)
+    sent_within(limits, clock, 0.1, throughput=BUSINESS_APP)
+    clock.now += 30
+    seconds = [sent_within(limits, clock, 1.0, throughput=BUSINESS_APP) for _ in range(5)]
+    assert max(seconds) <= 20
+    assert min(seconds) >= 16
 
 
 def test_a_number_with_high_throughput_has_its_thousand() -> None:

@@ -26,7 +26,7 @@ from agency.models import (
 from broadcasts.models import AudienceForecast
 from broadcasts.services.link_clicks import record_clicks
 from broadcasts.services.tracked_links import LinkToken
-from channelconnect.models import ChannelCredential, ConnectSession, TemplateSync, Unsubscription
+from channelconnect.models import BusinessAppSync, ChannelCredential, ConnectSession, TemplateSync, Unsubscription
 from config.celery import app
 from config.celery.tasks import MOST_WAITING, QueueLengths, due_among, due_work, start_due_tasks
 from config.queues import FALLBACK_INTERVAL_SECONDS, TASKS
@@ -180,6 +180,10 @@ def an_access_check(a: Tenant, is_due: bool) -> None:
     ChannelCredential.objects.create(channel=a.channel, access_check_due_at=time(is_due), **fields)
 
 
+def a_request_for_app_data(a: Tenant, is_due: bool) -> None:
+    BusinessAppSync.objects.create(channel=a.channel, begun_at=now(), due_at=time(is_due))
+
+
 def a_template_list(a: Tenant, is_due: bool) -> None:
     TemplateSync.objects.create(container_id="1", due_at=time(is_due))
 
@@ -321,6 +325,7 @@ WORK: tuple[tuple[str, Callable[[Tenant, bool], object]], ...] = (
     ("channelconnect.expire_sessions", a_session),
     ("channelconnect.unsubscribe", an_unsubscription),
     ("channelconnect.check_access", an_access_check),
+    ("channelconnect.request_app_data", a_request_for_app_data),
     ("channelconnect.sync_templates", a_template_list),
     ("appointments.end_holds", a_hold),
     ("appointments.settle_deposits", a_deposit),

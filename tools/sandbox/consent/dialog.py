@@ -1,5 +1,6 @@
 """The consent screens: a person says who they are, what they allow and for which accounts; Continue or Cancel."""
 
+import json
 from typing import Final
 from urllib.parse import urlencode, urlsplit
 
@@ -10,8 +11,9 @@ from tools.sandbox.graph.tokens import Token
 from tools.sandbox.http_messages import Request, Response, html_response, redirect
 from tools.sandbox.state import SandboxState
 
-CARRIED: Final = ("client_id", "redirect_uri", "state", "response_type", "config_id", "scope", "person")
+CARRIED: Final = ("client_id", "redirect_uri", "state", "response_type", "config_id", "scope", "person", "extras")
 MAX_BOXES: Final = 100
+FEATURE: Final = "whatsapp_business_app_onboarding"
 
 
 class DialogError(Exception):
@@ -86,6 +88,7 @@ def _consent(request: Request, person: Person, scopes: tuple[str, ...]) -> str:
     return html.document(
         "Allow access?",
         html.paragraph(f"You are {person.key}. {person.what}."),
+        html.paragraph("Your number stays in the WhatsApp Business app.") if _keeps_app(request) else "",
         html.form(
             urlsplit(request.path).path + "/decision",
             html.hidden({name: request.text(name) for name in CARRIED if request.text(name)} | {"person": person.key}),
@@ -109,8 +112,19 @@ def _approved(
         declined=tuple(scope for scope in scopes if scope not in kept),
         chosen=chosen,
     )
+    if _keeps_app(request):
+        state.business_app.connect(person)
     code = state.new_code(token, request.text("redirect_uri"))
     return redirect(_back(request, {"code": code}) + "#_=_")
+
+
+def _keeps_app(request: Request) -> bool:
+    """Say whether the dialog was opened to connect a number that stays in the WhatsApp Business app."""
+    try:
+        extras = json.loads(request.text("extras") or "{}")
+    except ValueError:
+        return False
+    return isinstance(extras, dict) and extras.get("featureType") == FEATURE
 
 
 def _declined(request: Request) -> str:

@@ -16,6 +16,7 @@ from tools.sandbox.control.people import PEOPLE
 
 SECONDS: Final = 10.0
 WRITER: Final = "491700000001"  # the person of a message that names none
+SHOWN: Final = "15550000"
 Body = dict[str, Any]
 SIGNATURES: Final = ("right", "wrong", "missing", "of_another_app")
 
@@ -155,14 +156,19 @@ def _template(options: Body) -> Body:
     return _whatsapp(options, "message_template_status_update", told)
 
 
-def of_number(account: str) -> Body:
-    metadata = {"phone_number_id": account, "display_phone_number": "15550000"}
+def of_number(account: str, shown: str = SHOWN) -> Body:
+    metadata = {"phone_number_id": account, "display_phone_number": shown}
     return {"messaging_product": "whatsapp", "metadata": metadata}
 
 
 def _whatsapp(options: Body, field: str, value: Body) -> Body:
-    container = str(options.get("container") or container_of(str(options.get("account", ""))))
-    entry = {"id": container, "time": int(time.time()), "changes": [{"field": field, "value": value}]}
+    return whatsapp_body(str(options.get("account", "")), field, value, container=str(options.get("container") or ""))
+
+
+def whatsapp_body(account: str, field: str, value: Body, *, container: str = "") -> Body:
+    """Give the body about one change of a number, or of another business account."""
+    changes = [{"field": field, "value": value}]
+    entry = {"id": container or container_of(account), "time": int(time.time()), "changes": changes}
     return {"object": "whatsapp_business_account", "entry": [entry]}
 
 
@@ -185,6 +191,21 @@ def container_of(account: str) -> str:
     return next((item.id for item in everybody if any(number.id == account for number in item.numbers)), account)
 
 
+def _echo(options: Body) -> Body:
+    """Compose the callback about a message that the business has sent from its phone."""
+    account, number = str(options["account"]), shown_number(str(options["account"]))
+    [sent] = whatsapp_message({**options, "person": number})["messages"]
+    echoes = [sent | {"to": str(options.get("person", WRITER))}]
+    return _whatsapp(options, "smb_message_echoes", of_number(account, number) | {"message_echoes": echoes})
+
+
+def shown_number(account: str) -> str:
+    """Give the digits of a number."""
+    businesses = (business for person in PEOPLE.values() for business in person.businesses)
+    numbers = (number for business in businesses for number in business.numbers if number.id == account)
+    return next(("".join(filter(str.isdigit, number.shown)) for number in numbers), SHOWN)
+
+
 KINDS: Final[dict[str, Callable[[Body], Body]]] = {
     "given": _given,
     "message": _message,
@@ -192,6 +213,7 @@ KINDS: Final[dict[str, Callable[[Body], Body]]] = {
     "status": _status,
     "removed": _removed,
     "revoked": _revoked,
+    "echo": _echo,
     "quality": _quality,
     "template": _template,
 }

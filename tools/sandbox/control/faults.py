@@ -18,6 +18,7 @@ CALLS: Final = (
     "subscriptions",
     "unsubscribe",
     "register",
+    "app_data",
     "send",
     "publish",
     "upload",

@@ -138,6 +138,11 @@ def _everybody() -> Iterable[Person]:
     yield _with_number(pinned, status="DISCONNECTED", platform="NOT_APPLICABLE", pin="000000x")
     rejected = _numbered(13, "rejected", "A business account that did not pass review, no Pages", pages=0)
     yield replace(rejected, businesses=(replace(rejected.businesses[0], review="REJECTED"),))
+    for position, key, what in (
+        (14, "phone", "A number in the Business app that stays there, with contacts and chats to bring over"),
+        (15, "private", "A number in the Business app whose owner does not share the chats"),
+    ):
+        yield _with_number(_numbered(position, key, what), is_on_biz_app=True, platform="NOT_APPLICABLE")
     demo = _numbered(50, "demo", "Has the number of the demo workspace, which is connected from the start", pages=0)
     yield _with_number(demo, shown="+1 555 0100", name="Demo number")
     yield from _faulty()

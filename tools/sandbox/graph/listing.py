@@ -96,7 +96,7 @@ def is_registered(state: SandboxState, number: Number) -> bool:
 
 
 def _number(state: SandboxState, number: Number) -> Number:
-    is_registered_here = number.id in state.registered
+    is_registered_here = number.id in state.registered or number.id in state.business_app.connected
     return replace(number, status="CONNECTED", platform="CLOUD_API") if is_registered_here else number
 
 

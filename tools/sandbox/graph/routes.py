@@ -22,6 +22,7 @@ EDGES: Final[dict[tuple[str, str], tuple[str, Callable[[SandboxState, Request, T
     ("GET", "subscribed_apps"): ("subscriptions", subscribing.subscriptions),
     ("DELETE", "subscribed_apps"): ("unsubscribe", subscribing.unsubscribe),
     ("POST", "register"): ("register", subscribing.register),
+    ("POST", "smb_app_data"): ("app_data", subscribing.hand_over_app_data),
     ("POST", "messages"): ("send", sending.send),
     ("POST", "comments"): ("publish", sending.publish_reply),
     ("POST", "replies"): ("publish", sending.publish_reply),

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from tools.sandbox.control.business_app import SYNC_TYPES, app_data
+from tools.sandbox.control.people import PEOPLE
 from tools.sandbox.graph.errors import Refused
 from tools.sandbox.graph.listing import kind_of, visible_business, visible_number, visible_page
 from tools.sandbox.graph.tokens import Token
@@ -67,6 +69,20 @@ def register(state: SandboxState, request: Request, token: Token, key: str) -> R
             raise Refused("wrong_pin")
         state.registered.add(key)
     return json_response({"success": True})
+
+
+def hand_over_app_data(state: SandboxState, request: Request, token: Token, key: str) -> Response:
+    """Hand over the contacts or the chats of a number's WhatsApp Business app: each once, as callbacks."""
+    visible_number(token, key)
+    what = request.text("sync_type")
+    if request.text("messaging_product") != "whatsapp" or what not in SYNC_TYPES:
+        raise Refused("bad_parameter")
+    if not state.business_app.take(key, what):
+        raise Refused("bad_parameter")
+    owner = PEOPLE[token.person]
+    if state.config.callback_url:
+        state.post_later(app_data(owner, key, what))
+    return json_response({"messaging_product": "whatsapp", "request_id": f"{what}-{key}"})
 
 
 def _is_page(token: Token, key: str) -> bool:

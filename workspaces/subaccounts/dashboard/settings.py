@@ -33,7 +33,7 @@ from workspaces.subaccounts.dashboard.base import OWNER_ROLES, DashboardForm, Da
 from workspaces.subaccounts.dashboard.hours import DAY_LABELS, HoursField, HoursForm, show_rows
 from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace, WorkspaceKey
 from workspaces.subaccounts.models.workspaces import DAYS
-from workspaces.subaccounts.pages.connecting import agency_email, connect_page_for
+from workspaces.subaccounts.pages.connecting import agency_email, connect_page_for, notes_of_channels
 from workspaces.subaccounts.services import (
     ChannelNotFound,
     KeyNotFound,
@@ -197,11 +197,13 @@ class Channels(ListPage, DashboardView):
         state.fetch(rows.filter(status=status) if status in Channel.Status.values else rows)
         page = connect_page_for(self.workspace)
         reconnected = page.platforms if page else frozenset()
+        notes = notes_of_channels(state.rows)
         state.rows = [
             (
                 channel,
                 CHANNEL_NAMES[channel.platform],
                 channel.status != Channel.Status.ACTIVE and channel.platform in reconnected,
+                notes.get(channel.pk, ()),
             )
             for channel in state.rows
         ]

@@ -51,7 +51,8 @@ class Channel(models.Model):
     `messaging_limit` is how many people a WhatsApp number may write to first in 24 hours; None means no limit, and an
     unknown limit counts as the smallest. `quality` is how content people are with the number's messages.
     `limit_told_at` and `quality_told_at` are the provider's times of the last change, so that an older change that
-    arrives later is ignored.
+    arrives later is ignored. `is_on_business_app` says that the number stays in the WhatsApp Business app on a phone.
+    `lost_reason` is the provider's term for why the channel stopped working.
     """
 
     class Status(models.TextChoices):
@@ -77,6 +78,8 @@ class Channel(models.Model):
     limit_told_at = models.DateTimeField(null=True)
     quality = models.CharField(max_length=10, choices=Quality, default=Quality.UNKNOWN, db_default="UNKNOWN")
     quality_told_at = models.DateTimeField(null=True)
+    is_on_business_app = models.BooleanField(default=False, db_default=False)
+    lost_reason = models.CharField(max_length=60, blank=True, default="", db_default="")
 
     class Meta:
         indexes = [models.Index(fields=["workspace"], condition=Q(status="error"), name="channel_broken")]

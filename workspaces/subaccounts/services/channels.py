@@ -27,8 +27,10 @@ class Unchanged(Enum):
 
 
 UNCHANGED = Unchanged.VALUE
+LONGEST_REASON = 60
 # A Google Business Profile shows reviews and questions. It carries no messages.
 MESSAGING = frozenset(CHANNEL_TYPES) - {"gbp"}
+CONNECTED = ("status", "connected_at", "name", "handle", "is_on_business_app", "lost_reason")
 REPORTED = ("messaging_limit", "quality", "limit_told_at", "quality_told_at")
 
 
@@ -97,6 +99,7 @@ def connect_channel(
     messaging_limit: int | None = None,
     quality: str | None = None,
     told_at: datetime | None = None,
+    is_on_business_app: bool = False,
 ) -> Channel:
     """Save a new channel. Raises `LimitReached`, and `AccountConnectedElsewhere` if the account is in use.
 
@@ -117,6 +120,7 @@ def connect_channel(
             quality=_quality(quality),
             limit_told_at=_second(told_at, now),
             quality_told_at=_second(told_at, now),
+            is_on_business_app=is_on_business_app,
         )
     _record_activity(channel, "channel.connected", by)
     _record_event(channel, events.CHANNEL_CONNECTED, now)
@@ -137,6 +141,7 @@ def reconnect_channel(
     messaging_limit: int | None = None,
     quality: str | None = None,
     told_at: datetime | None = None,
+    is_on_business_app: bool = False,
 ) -> Channel:
     """Make a channel active again, with the name, handle, limit and quality that its account has now.
 
@@ -152,8 +157,9 @@ def reconnect_channel(
     _apply_account(channel, told_at, now, messaging_limit, _quality(quality))
     channel.status, channel.connected_at = Channel.Status.ACTIVE, now
     channel.name, channel.handle = name, handle
+    channel.is_on_business_app, channel.lost_reason = is_on_business_app, ""
     with _account_taken_once():
-        channel.save(update_fields=["status", "connected_at", "name", "handle", *REPORTED])
+        channel.save(update_fields=[*CONNECTED, *REPORTED])
     _record_activity(channel, "channel.reconnected", by)
     _record_event(channel, events.CHANNEL_CONNECTED, now)
     return channel
@@ -185,9 +191,9 @@ def mark_channel_lost(*, channel: Channel, reason: str, now: datetime, by: Actor
     A channel that was connected anew since the caller read it stays active: the loss concerns the former connection.
     """
     active = Channel.objects.filter(pk=channel.pk, status=Channel.Status.ACTIVE, connected_at=channel.connected_at)
-    if not active.update(status=Channel.Status.ERROR):
+    if not active.update(status=Channel.Status.ERROR, lost_reason=reason[:LONGEST_REASON]):
         return False
-    channel.status = Channel.Status.ERROR
+    channel.status, channel.lost_reason = Channel.Status.ERROR, reason[:LONGEST_REASON]
     _record_activity(channel, "channel.lost", by, reason=reason)
     _record_event(channel, events.CHANNEL_ERROR, now)
     notify_of_lost_channel(channel, now=now)

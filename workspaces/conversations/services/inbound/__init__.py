@@ -18,6 +18,7 @@ from workspaces.conversations.services.inbound.comments import (
     use_private_replies,
 )
 from workspaces.conversations.services.inbound.conversations import change_identities, change_marketing_preferences
+from workspaces.conversations.services.inbound.history import record_past_messages
 from workspaces.conversations.services.inbound.receiving import open_windows, receive_messages, record_echoes
 from workspaces.conversations.services.inbound.statuses import apply_read_watermarks, apply_statuses
 
@@ -35,6 +36,7 @@ __all__ = [
     "receive_comments",
     "receive_messages",
     "record_echoes",
+    "record_past_messages",
     "remove_comments",
     "remove_messages",
     "use_private_replies",

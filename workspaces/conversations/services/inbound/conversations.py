@@ -144,19 +144,20 @@ def channel_person(channel: ChannelReference, person: Person) -> ChannelPerson:
 
 
 def conversations_of_people(
-    facts: Sequence[Fact], *, now: datetime, are_inbound: bool = True
+    facts: Sequence[Fact], *, now: datetime, are_inbound: bool = True, are_past: bool = False
 ) -> list[tuple[Fact, LockedConversation]]:
     """Return each fact with its person's locked conversation. Create missing contacts and conversations.
 
     `apply_updates` inserts the conversation of a new contact. Facts about a person without an id are left out.
-    `are_inbound` means that the people acted themselves, so the facts' times are their last inbound times.
+    `are_inbound` means that the people acted themselves, so the facts' times are their last inbound times. With
+    `are_past` all new conversations are inserted here.
     """
     known = [fact for fact in facts if has_id(fact.person)]
     asked, found = _contacts(known, now, are_inbound)
     contacts = {key: (key[0], found.contacts[person]) for key, person in asked.items()}
     channels = {fact.channel.id: fact.channel for fact in known}
     wanted = {key: channels[key[0]] for key in contacts.values()}
-    opened = open_conversations(wanted, now=now, new_contacts=found.new_alone())
+    opened = open_conversations(wanted, now=now, new_contacts=() if are_past else found.new_alone())
     return [(fact, opened[contacts[fact.channel.id, fact.person]]) for fact in known]
 
 

@@ -83,6 +83,11 @@ class ConversationUpdate:
             self.has_received = True
             self.open_window(message.at)
 
+    def add_past(self, message: NewMessage) -> None:
+        """Add a message from before the connection, which only may be the last one."""
+        if self._is_last(message):
+            self.last = message
+
     def open_window(self, at: datetime) -> None:
         """Record an action of the contact, which opens the 24-hour window."""
         self.inbound_at = at if self.inbound_at is None else max(self.inbound_at, at)
