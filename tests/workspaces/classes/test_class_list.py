@@ -14,10 +14,11 @@ from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
+from tests.workspaces.classes.people import contacts
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.models import ClassSession
-from workspaces.classes.services import cancel_class
+from workspaces.classes.services import add_participant, cancel_class, join_waiting_list
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -69,6 +70,24 @@ def test_classes_are_narrowed_by_service_staff_days_and_status(owner: Client) ->
     ):
         assert listed(owner, query) == expected, query
     assert "No class matches" in text(owner.get(f"{LIST}?service=x"))
+
+
+def test_the_classes_of_a_contact_are_listed_from_the_first_one_on(a: Tenant, owner: Client, b: Tenant) -> None:
+    ada, bob = contacts(a.workspace, 2)
+    first, full, _ = ClassSession.objects.order_by("starts_at")
+    add_participant(session=first, contact=ada, now=now())
+    ClassSession.objects.filter(pk=full.pk).update(capacity=1)
+    full.refresh_from_db()
+    add_participant(session=full, contact=bob, now=now())
+    join_waiting_list(session=full, contact=ada, now=now())
+    year = now().year - 1
+    over = {"starts_at": datetime(year, 7, 1, 10, tzinfo=UTC), "ends_at": datetime(year, 7, 1, 11, tzinfo=UTC)}
+    ClassSession.objects.filter(pk=first.pk).update(**over)
+    assert listed(owner, f"?contact={ada.uuid}") == ["1 Yoga", "2 Dance"]
+    assert listed(owner, f"?contact={ada.uuid}&from={year + 2}-01-01") == ["2 Dance"]
+    assert listed(owner, f"?contact={contacts(b.workspace, 1)[0].uuid}") == ["2 Dance", "3 Yoga"]
+    shown = owner.get(f"{LIST}?contact={ada.uuid}").content.decode()
+    assert re.search(rf'Contact: {ada}</span><a href="{LIST}"', shown)
 
 
 def test_without_days_the_list_begins_today_and_says_so(a: Tenant, owner: Client) -> None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.pagination import paginate, with_id
-from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
+from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
@@ -35,6 +35,7 @@ from workspaces.classes.services import (
     schedule_class,
 )
 from workspaces.classes.services.waiting_lists import MOST_WAITING
+from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.base import DashboardView
@@ -65,8 +66,11 @@ MOST_FOUND = 10
 MOST_CHOICES = 200
 
 
-class Classes(ListPage, DashboardView):
-    """Lists classes by their start: between two days, or from today on if the filters name no day."""
+class Classes(ListByContact):
+    """Lists classes by their start: between two days, or from today on if the filters name no day.
+
+    Of a contact it lists the classes with a seat or a place on the waiting list, from the first one on.
+    """
 
     nav = CLASS_LIST
     table = Table(
@@ -94,6 +98,7 @@ class Classes(ListPage, DashboardView):
             rows = ClassFilterSet.apply(QueryParameters.of(request), rows)
         except NothingMatches:
             rows = rows.none()
+        rows = rows.filter(pk__in=classes_with(self.contact)) if self.contact else rows
         state.fetch(self._between_days(rows, state, zone))
         return self.list_page("classes/classes.html", state, zone=zone)
 
@@ -111,7 +116,7 @@ class Classes(ListPage, DashboardView):
         """Keep the classes between the two days of the filters, both included, and show the days in the form."""
         is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
         first, last = read_day(state.values["from"]), read_day(state.values["to"])
-        if first is None and last is None:
+        if first is None and last is None and self.contact is None:
             first = timezone.now().astimezone(zone).date()
         state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
         state.is_filtered = is_filtered
@@ -289,20 +294,28 @@ MOST_COMING: Final = 3
 MOST_PAST: Final = 2
 
 
+def classes_with(contact: Contact) -> "QuerySet[Any, Any]":
+    """Return the keys of the classes in which the contact has a seat or waits for one."""
+    seats = Participant.objects.filter(contact=contact).values("session")
+    return seats.union(WaitingListEntry.objects.filter(contact=contact).values("session"), all=True)
+
+
 def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
     """Give the contact's next classes, seats and waiting lists, and the last classes before them."""
     now = timezone.now()
     seats = Participant.objects.filter(contact=contact).values("session")
     waits = WaitingListEntry.objects.filter(contact=contact)
     rows = ClassSession.objects.of(contact.workspace).with_names()
-    coming = rows.filter(pk__in=seats.union(waits.values("session"), all=True), ends_at__gt=now)
+    coming = rows.filter(pk__in=classes_with(contact), ends_at__gt=now)
     is_waiting = Exists(waits.filter(session=OuterRef("pk")))
     coming = coming.exclude(status=Status.CANCELLED).annotate(is_waiting=is_waiting)
     found = list(coming.by_start()[: MOST_COMING + 1])
     past = rows.filter(pk__in=seats, ends_at__lte=now).order_by("-starts_at", "-id")
+    over = list(past[: MOST_PAST + 1])
     return {
-        "classes": [*found[:MOST_COMING], *past[:MOST_PAST]],
-        "has_more": len(found) > MOST_COMING,
+        "contact": contact,
+        "classes": [*found[:MOST_COMING], *over[:MOST_PAST]],
+        "has_more": len(found) > MOST_COMING or len(over) > MOST_PAST,
         "zone": ZoneInfo(contact.workspace.timezone),
     }
 

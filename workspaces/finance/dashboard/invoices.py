@@ -18,10 +18,11 @@ from django.utils.translation import gettext_lazy
 from agency.pages.invalid_forms import mark_form_redisplayed
 from agency.pages.pagination import with_id
 from agency.pages.registry import StrOrPromise
-from agency.pages.tables import Column, Filter, ListPage, Table
+from agency.pages.tables import Column, Filter, Table
 from config.api.requests import is_storable, parse_uuid
 from config.db import database_now, like_pattern, name_key
 from workspaces.catalogue.dashboard.form_views import Link
+from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
 from workspaces.finance.dashboard.invoice_forms import (
     ADD,
@@ -81,7 +82,7 @@ def end_of_day(day: date, zone: ZoneInfo) -> datetime:
     return start_of_day(day + timedelta(days=1), zone)
 
 
-class Invoices(ListPage, DashboardView):
+class Invoices(ListByContact):
     """All invoices and credit notes, newest first, or those that match the filters, with their totals."""
 
     nav = LIST
@@ -105,28 +106,23 @@ class Invoices(ListPage, DashboardView):
             Filter(name="to", label=gettext_lazy("Issued until"), is_date=True),
         ),
         sort="-created",
-        keeps=("contact",),
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now, state = database_now(), self.read_table()
-        contact = self._contact()
-        rows = self._found(state.values, contact, now)
-        state.is_filtered = state.is_filtered or contact is not None
+        rows = self._found(state.values, now)
         state.fetch(rows.select_related("contact"))
         totals = totals_of(rows) if state.rows else []
         zone = ZoneInfo(self.workspace.timezone)
-        return self.list_page("finance/invoices/list.html", state, now=now, zone=zone, totals=totals, contact=contact)
+        return self.list_page(
+            "finance/invoices/list.html", state, now=now, zone=zone, totals=totals, contact=self.contact
+        )
 
-    def _contact(self) -> Contact | None:
-        uuid = parse_uuid(self.request.GET.get("contact", ""))
-        return with_id(Contact.objects.of(self.workspace), uuid)
-
-    def _found(self, asked: Mapping[str, str], contact: Contact | None, now: datetime) -> "QuerySet[Invoice]":
+    def _found(self, asked: Mapping[str, str], now: datetime) -> "QuerySet[Invoice]":
         zone = ZoneInfo(self.workspace.timezone)
         rows = with_status(Invoice.objects.of(self.workspace), asked["status"], now)
         first, last = read_day(asked["from"]), read_day(asked["to"])
-        rows = rows.filter(contact=contact) if contact else rows
+        rows = rows.filter(contact=self.contact) if self.contact else rows
         rows = rows.filter(issued_at__gte=start_of_day(first, zone)) if first else rows
         rows = rows.filter(issued_at__lt=end_of_day(last, zone)) if last else rows
         return self._matching(rows, asked["search"][:LONGEST_SEARCH])

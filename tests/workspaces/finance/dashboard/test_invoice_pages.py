@@ -182,6 +182,9 @@ def test_the_list_filters_finds_and_adds_up(a: Tenant, b: Tenant, owner: Client)
         ("sort=issued", ["INV-0001", "INV-0002", "Draft"]),
     ):
         assert numbers(query) == expected, query
+    assert (
+        'Contact: Ada</span><a href="/app/invoices"' in owner.get(f"/app/invoices?contact={ada.uuid}").content.decode()
+    )
     listed = text(owner.get("/app/invoices"))
     for shown in ("Total in EUR €157.00", "Owed in EUR €130.00", "€30.00 owed", "Overdue"):
         assert shown in listed
