@@ -9,12 +9,12 @@ from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, d
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
-from workspaces.classes.dashboard.classes import TODAY, classes_of_contact
+from workspaces.classes.dashboard.classes import TODAY, classes_of_contact, classes_of_timeline
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
 from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.classes.services.series_making import NOTIFICATION_KINDS
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.pages.home import home_sections
@@ -23,6 +23,8 @@ ACTIONS = {
     "class.scheduled": _("Class scheduled"),
     "class.changed": _("Class changed"),
     "class.cancelled": _("Class cancelled"),
+    "class.seat_removed": _("Seat in a class removed"),
+    "class.waiting_list_left": _("Taken off a waiting list"),
     "class_series.created": _("Class series created"),
     "class_series.changed": _("Class series changed"),
     "class_series.ended": _("Class series ended"),
@@ -85,6 +87,7 @@ contact_panels.add(
         content=classes_of_contact,
     )
 )
+timeline_sources.add(TimelineSource(name="classes", entries=classes_of_timeline))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))
 guides.add(
     Guide(

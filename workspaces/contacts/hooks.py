@@ -13,6 +13,7 @@ from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.dashboard.contacts import changes_of_timeline
 from workspaces.contacts.dashboard.finding import CONTACTS
 from workspaces.contacts.pages import TimelineSource, own_timeline_entries, timeline_sources
 from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
@@ -30,7 +31,19 @@ from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import UsageSource, member_removal_handlers, usage_sources
 
+# An entry outlives the removal of its contact, so it keeps no value that describes a person.
+CONTACT_FIELDS: Final = (
+    RecordedField("name", _("Name"), hidden=True),
+    RecordedField("phone", _("Phone number"), hidden=True),
+    RecordedField("email", _("E-mail"), hidden=True),
+    RecordedField("tags", _("Tags"), hidden=True),
+    RecordedField("timezone", _("Time zone"), hidden=True),
+    RecordedField("country", _("Country"), hidden=True),
+    RecordedField("attributes", _("Details"), hidden=True),
+    RecordedField("opted_out", _("Opted out"), ValueFormat.SWITCH),
+)
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    events.CONTACT_UPDATED: CONTACT_FIELDS,
     events.SEGMENT_UPDATED: (RecordedField("name", _("Name")), RecordedField("filter", _("Filter"), hidden=True)),
     "task.changed": (
         RecordedField("title", _("Title"), hidden=True),
@@ -83,7 +96,10 @@ dashboard_menu.add(
     MenuEntry(url_name="app:tasks", label=_("Tasks"), icon="checklist", order=13),
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
-timeline_sources.add(TimelineSource(name="contacts", entries=own_timeline_entries))
+timeline_sources.add(
+    TimelineSource(name="contacts", entries=own_timeline_entries),
+    TimelineSource(name="contact changes", entries=changes_of_timeline),
+)
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RETENTION_RULES, *TASK_RULES)
 notification_kinds.add(*NOTIFICATION_KINDS)
@@ -94,8 +110,10 @@ recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(
     *ActivityAction.from_labels(
         {
+            "contact.updated": _("Contact changed"),
             "contact.deleted": _("Contact deleted"),
             "contact.merged": _("Contacts merged"),
+            "contact.imported": _("Contacts imported"),
             "contact.import_started": _("Import of contacts started"),
             "contact.exported": _("Contacts exported"),
             "segment.created": _("Segment created"),

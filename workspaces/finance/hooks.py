@@ -16,10 +16,10 @@ from agency.services.mail.content import mail_links
 from config.metrics import METRICS, Gauge, capped_count, oldest_seconds
 from config.request_bodies import BodyRule, body_rules
 from config.retention import retention_rules
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance import events
-from workspaces.finance.dashboard.reports import invoices_of_contact
+from workspaces.finance.dashboard.reports import invoices_of_contact, money_of_timeline
 from workspaces.finance.dashboard.settings import ACCOUNT_LABELS
 from workspaces.finance.models import ProviderAccount, ProviderEvent
 from workspaces.finance.providers.faults import OF_THE_KEY
@@ -101,6 +101,7 @@ contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 mail_links.add(INVOICE_LINK)
 mail_attachments.add(INVOICE_FILES)
+timeline_sources.add(TimelineSource(name="finance", entries=money_of_timeline))
 recorded_actions.add(*RecordedAction.from_fields(INVOICE_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS, _("Finance")))
 

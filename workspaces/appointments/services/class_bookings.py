@@ -7,6 +7,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F
 
+from agency.actors import Actor
 from agency.models import Mail
 from config.errors import Conflict
 from config.wall_clock import known_zone
@@ -165,7 +166,7 @@ def may_give_back(booking: ClassBooking, state: SeatState, *, now: datetime) -> 
 
 
 @transaction.atomic
-def give_back(*, booking: ClassBooking, now: datetime) -> SeatState:
+def give_back(*, booking: ClassBooking, now: datetime, by: Actor) -> SeatState:
     """Give back the seat or the place on the list, and return what it was. Without either, nothing happens.
 
     Raises `TooLateToChange`.
@@ -178,9 +179,9 @@ def give_back(*, booking: ClassBooking, now: datetime) -> SeatState:
     if not may_give_back(fresh, state, now=now):
         raise TooLateToChange
     if state.has_seat:
-        remove_participant(session=fresh.session, contact=fresh.contact, now=now)
+        remove_participant(session=fresh.session, contact=fresh.contact, now=now, by=by)
     else:
-        leave_waiting_list(session=fresh.session, contact=fresh.contact)
+        leave_waiting_list(session=fresh.session, contact=fresh.contact, by=by)
     return state
 
 

@@ -13,10 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.models import ActivityEntry
+from agency.pages.activity import action_label
 from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
+from config.formats import format_day_time
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.dashboard.forms import ClassEditForm, ClassForm
@@ -37,8 +40,10 @@ from workspaces.classes.services import (
 from workspaces.classes.services.waiting_lists import MOST_WAITING
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
+from workspaces.contacts.pages import TimelineEntry
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.dashboard.home import ActivityNames
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection, today_of
 
@@ -264,7 +269,7 @@ class ParticipantRemove(ClassDetail):
         found = with_id(Contact.objects.of(self.workspace), contact)
         if found is None:
             raise ParticipantNotFound
-        remove_participant(session=self.session, contact=found, now=timezone.now())
+        remove_participant(session=self.session, contact=found, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s no longer takes part.") % {"name": found}, CLASS_PAGE, self.session.uuid)
 
 
@@ -282,7 +287,7 @@ class WaitingRemove(ClassDetail):
         found = with_id(Contact.objects.of(self.workspace), contact)
         if found is None:
             raise WaitingListEntryNotFound
-        leave_waiting_list(session=self.session, contact=found)
+        leave_waiting_list(session=self.session, contact=found, by=self.by)
         return self.done(
             _("%(name)s is no longer on the waiting list.") % {"name": found}, CLASS_PAGE, self.session.uuid
         )
@@ -318,6 +323,48 @@ def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
         "has_more": len(found) > MOST_COMING or len(over) > MOST_PAST,
         "zone": ZoneInfo(contact.workspace.timezone),
     }
+
+
+TIMELINE_ACTIONS: Final = ("class.seat_removed", "class.waiting_list_left")
+
+
+def classes_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
+    """Give the newest seats and places on waiting lists that a contact got or lost, for the contact's timeline."""
+    zone = ZoneInfo(contact.workspace.timezone)
+    entries = _lost_of_timeline(contact, before, most, zone)
+    for model, title in ((Participant, _("Seat in a class: %(name)s")), (WaitingListEntry, _("Waits for: %(name)s"))):
+        rows = model.objects.filter(contact=contact, created_at__lt=before).select_related("session__service")
+        for row in rows.order_by("-created_at", "-id")[:most]:
+            session = row.session
+            entries.append(
+                TimelineEntry(
+                    at=row.created_at,
+                    icon="calendar",
+                    title=title % {"name": session.service.name},
+                    text=format_day_time(session.starts_at.astimezone(zone), "yMMMEd"),
+                    state="" if session.status == Status.SCHEDULED else session.get_status_display(),
+                    url=reverse(CLASS_PAGE, args=[session.uuid]),
+                )
+            )
+    return entries
+
+
+def _lost_of_timeline(contact: Contact, before: datetime, most: int, zone: ZoneInfo) -> list[TimelineEntry]:
+    """Give the seats and places that were given back or removed: the activity log alone knows them."""
+    workspace = contact.workspace
+    rows = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid, target_id=str(contact.uuid), at__lt=before)
+    names = ActivityNames(workspace)
+    return [
+        TimelineEntry(
+            at=entry.at,
+            icon="calendar",
+            title=f"{action_label(entry.action)}: {entry.target_name}",
+            text=format_day_time(datetime.fromisoformat(entry.details["starts_at"]).astimezone(zone), "yMMMEd"),
+            state=names.of_actor(entry),
+            url=reverse(CLASS_PAGE, args=[entry.details["class"]]),
+        )
+        for entry in rows.filter(action__in=TIMELINE_ACTIONS).select_related("agency").order_by("-id")[:most]
+    ]
 
 
 # Today's classes on the home page ------------------------------------------------------------------
