@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -17,6 +18,7 @@ from tests.tenants import Tenant
 from tests.workspaces.classes.people import contacts
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.catalogue.models import Service, Staff
+from workspaces.classes.dashboard import classes
 from workspaces.classes.models import ClassSession
 from workspaces.classes.services import add_participant, cancel_class, join_waiting_list
 from workspaces.subaccounts.models import Workspace
@@ -95,9 +97,27 @@ def test_without_days_the_list_begins_today_and_says_so(a: Tenant, owner: Client
     page = owner.get(LIST)
     assert "No classes ahead" in text(page)
     assert listed(owner, "?status=scheduled") == []
-    shown = owner.get(f"{LIST}?status=scheduled").content.decode()
-    assert re.search(r'type="date" name="from" value="\d{4}-\d\d-\d\d"', shown)
-    assert 'type="date" name="to" value=""' in shown
+    assert '<option value="">From today on</option>' in owner.get(f"{LIST}?status=scheduled").content.decode()
+    assert "From today on" not in owner.get(f"{LIST}?from=2020-01-01").content.decode()
+    assert "From today on" not in owner.get(f"{LIST}?period=today").content.decode()
+
+
+def test_periods_are_days_of_the_workspaces_clock(a: Tenant, owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    year = now().year + 1
+    at_night = datetime(year, 7, 1, 22, 30, tzinfo=UTC)  # in Berlin it is the 2nd
+    monkeypatch.setattr(classes, "timezone", SimpleNamespace(now=lambda: at_night))
+    for query, expected in (
+        ("", ["2 Dance", "3 Yoga"]),
+        ("?period=today", ["2 Dance"]),
+        ("?period=next-7-days", ["2 Dance", "3 Yoga"]),
+        ("?period=last-7-days", ["1 Yoga", "2 Dance"]),
+        ("?period=this-month", ["1 Yoga", "2 Dance", "3 Yoga"]),
+        (f"?period=this-month&from={year}-07-02&to={year}-07-02", ["2 Dance"]),
+        (f"?period=today&from={year}-07-03", []),
+        ("?period=odd", ["2 Dance", "3 Yoga"]),
+    ):
+        assert listed(owner, query) == expected, query
+    assert "Period: Last 7 days" in text(owner.get(f"{LIST}?period=last-7-days"))
 
 
 def test_nothing_of_others_is_listed_or_offered(owner: Client, b: Tenant) -> None:

@@ -17,10 +17,11 @@ from django.utils.translation import gettext_lazy
 from agency.models import ActivityEntry
 from agency.pages.forms import MultilineField
 from agency.pages.pagination import with_id
+from agency.pages.periods import DAYS_AHEAD, days_ahead
 from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters
 from config.formats import format_day_time
-from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
+from workspaces.appointments.dashboard.calendar import MOST_CHOICES
 from workspaces.appointments.dashboard.calendar_entries import LONGEST_APPOINTMENT
 from workspaces.appointments.dashboard.calendar_layout import Day
 from workspaces.appointments.filters import AppointmentFilterSet
@@ -69,6 +70,7 @@ class Appointments(ListByContact):
             Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
             Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
             Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
+            DAYS_AHEAD,
             Filter(name="from", label=gettext_lazy("From"), is_date=True),
             Filter(name="to", label=gettext_lazy("Until"), is_date=True),
         ),
@@ -97,18 +99,10 @@ class Appointments(ListByContact):
     def _between_days(
         self, rows: "QuerySet[Appointment]", state: TableState, zone: ZoneInfo
     ) -> "QuerySet[Appointment]":
-        """Keep the appointments between the two days of the filters, both included, and show the days in the form.
-
-        The appointments of one contact are shown from the first one on.
-        """
-        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
-        first, last = read_date(state.values["from"]), read_date(state.values["to"])
-        if first is None and last is None and self.contact is None:
-            first = timezone.now().astimezone(zone).date()
-        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
-        state.is_filtered = is_filtered
-        rows = rows.filter(starts_at__gte=Day.of(first, zone).begins) if first else rows
-        return rows.filter(starts_at__lt=Day.of(last, zone).ends) if last else rows
+        """Keep the appointments of the days of the filters. Those of one contact begin with the first one."""
+        days = days_ahead(state, timezone.now().astimezone(zone).date(), begins_today=self.contact is None)
+        rows = rows.filter(starts_at__gte=Day.of(days.first, zone).begins) if days.first else rows
+        return rows.filter(starts_at__lt=Day.of(days.last, zone).ends) if days.last else rows
 
 
 def appointments_of_contact(contact: Contact) -> Mapping[str, Any]:

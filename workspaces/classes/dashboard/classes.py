@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from agency.models import ActivityEntry
 from agency.pages.activity import action_label
 from agency.pages.pagination import paginate, with_id
+from agency.pages.periods import DAYS_AHEAD, days_ahead
 from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
@@ -46,17 +47,6 @@ from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.dashboard.home import ActivityNames
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection, today_of
-
-YEARS = range(2000, 2200)
-
-
-def read_day(text: str) -> date | None:
-    """Read a day from the query string; None if the text is not a day of a known year."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return day if day.year in YEARS else None
 
 
 def start_of_day(day: date, zone: ZoneInfo) -> datetime:
@@ -89,6 +79,7 @@ class Classes(ListByContact):
         filters=(
             Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
             Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
+            DAYS_AHEAD,
             Filter(name="from", label=gettext_lazy("From"), is_date=True),
             Filter(name="to", label=gettext_lazy("Until"), is_date=True),
             Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
@@ -118,15 +109,10 @@ class Classes(ListByContact):
     def _between_days(
         self, rows: "QuerySet[ClassSession]", state: TableState, zone: ZoneInfo
     ) -> "QuerySet[ClassSession]":
-        """Keep the classes between the two days of the filters, both included, and show the days in the form."""
-        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
-        first, last = read_day(state.values["from"]), read_day(state.values["to"])
-        if first is None and last is None and self.contact is None:
-            first = timezone.now().astimezone(zone).date()
-        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
-        state.is_filtered = is_filtered
-        rows = rows.filter(starts_at__gte=start_of_day(first, zone)) if first else rows
-        return rows.filter(starts_at__lt=start_of_day(last + timedelta(days=1), zone)) if last else rows
+        """Keep the classes of the days of the filters. Those of one contact begin with the first one."""
+        days = days_ahead(state, timezone.now().astimezone(zone).date(), begins_today=self.contact is None)
+        rows = rows.filter(starts_at__gte=start_of_day(days.first, zone)) if days.first else rows
+        return rows.filter(starts_at__lt=start_of_day(days.last + timedelta(days=1), zone)) if days.last else rows
 
 
 class ClassNew(ObjectFormView[ClassForm]):
