@@ -3,6 +3,7 @@
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
@@ -63,12 +64,12 @@ CHANGES: Final = DictField(
 )
 
 for name, label, sample, beside in (
-    (events.APPOINTMENT_BOOKED, "Appointment booked", {}, {}),
-    (events.APPOINTMENT_CONFIRMED, "Appointment confirmed", {"status": "confirmed"}, {}),
-    (events.APPOINTMENT_RESCHEDULED, "Appointment moved to another time", {}, {"changes": CHANGES}),
-    (events.APPOINTMENT_CANCELLED, "Appointment cancelled", {"status": "cancelled"}, {}),
-    (events.APPOINTMENT_COMPLETED, "Appointment completed", {**OVER, "status": "completed"}, {}),
-    (events.APPOINTMENT_MISSED, "Appointment missed", {**OVER, "status": "missed"}, {}),
+    (events.APPOINTMENT_BOOKED, gettext_noop("Appointment booked"), {}, {}),
+    (events.APPOINTMENT_CONFIRMED, gettext_noop("Appointment confirmed"), {"status": "confirmed"}, {}),
+    (events.APPOINTMENT_RESCHEDULED, gettext_noop("Appointment moved to another time"), {}, {"changes": CHANGES}),
+    (events.APPOINTMENT_CANCELLED, gettext_noop("Appointment cancelled"), {"status": "cancelled"}, {}),
+    (events.APPOINTMENT_COMPLETED, gettext_noop("Appointment completed"), {**OVER, "status": "completed"}, {}),
+    (events.APPOINTMENT_MISSED, gettext_noop("Appointment missed"), {**OVER, "status": "missed"}, {}),
 ):
     event_types.add(
         workspace_event_type(

@@ -1,6 +1,7 @@
 """This app's registrations: events, handlers, menu entries, labels and fields of the activity log."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
@@ -43,17 +44,17 @@ def has_class_series(planned: Service | Staff) -> bool:
 
 
 for name, label, (group, resource, serializer), sample in (
-    (events.CLASS_SCHEDULED, "Class scheduled", CLASSES, {"participants_count": 0}),
-    (events.CLASS_CANCELLED, "Class cancelled", CLASSES, {"status": "cancelled"}),
-    (events.CLASS_COMPLETED, "Class completed", CLASSES, OVER),
-    (events.CLASS_FULL, "Class full", CLASSES, {"participants_count": 12}),
+    (events.CLASS_SCHEDULED, gettext_noop("Class scheduled"), CLASSES, {"participants_count": 0}),
+    (events.CLASS_CANCELLED, gettext_noop("Class cancelled"), CLASSES, {"status": "cancelled"}),
+    (events.CLASS_COMPLETED, gettext_noop("Class completed"), CLASSES, OVER),
+    (events.CLASS_FULL, gettext_noop("Class full"), CLASSES, {"participants_count": 12}),
 ):
     event_types.add(
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
     )
 for name, label in (
-    (events.PARTICIPANT_ADDED, "Participant added to a class"),
-    (events.PARTICIPANT_REMOVED, "Participant removed from a class"),
+    (events.PARTICIPANT_ADDED, gettext_noop("Participant added to a class")),
+    (events.PARTICIPANT_REMOVED, gettext_noop("Participant removed from a class")),
 ):
     event_types.add(
         workspace_event_type(

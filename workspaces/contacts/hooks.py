@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
@@ -70,23 +71,23 @@ def _tags(help_text: str) -> ListField:
 
 
 event_types.add(
-    _contact(events.CONTACT_CREATED, "Contact created"),
-    _contact(events.CONTACT_UPDATED, "Contact updated"),
-    _contact(events.CONTACT_DELETED, "Contact deleted"),
-    _contact(events.CONTACT_TAGGED, "Contact tagged", tags=_tags("The tags that were added.")),
-    _contact(events.CONTACT_UNTAGGED, "Contact untagged", tags=_tags("The tags that were taken away.")),
-    _contact(events.CONTACT_OPTED_OUT, "Contact opted out"),
-    _contact(events.CONTACT_OPTED_IN, "Contact opted in"),
+    _contact(events.CONTACT_CREATED, gettext_noop("Contact created")),
+    _contact(events.CONTACT_UPDATED, gettext_noop("Contact updated")),
+    _contact(events.CONTACT_DELETED, gettext_noop("Contact deleted")),
+    _contact(events.CONTACT_TAGGED, gettext_noop("Contact tagged"), tags=_tags("The tags that were added.")),
+    _contact(events.CONTACT_UNTAGGED, gettext_noop("Contact untagged"), tags=_tags("The tags that were taken away.")),
+    _contact(events.CONTACT_OPTED_OUT, gettext_noop("Contact opted out")),
+    _contact(events.CONTACT_OPTED_IN, gettext_noop("Contact opted in")),
     workspace_event_type(
         events.IMPORT_COMPLETED,
-        "Import of contacts completed",
+        gettext_noop("Import of contacts completed"),
         group="Contacts",
         resource="contact_import",
         serializer=ImportEventSerializer,
     ),
-    _segment(events.SEGMENT_CREATED, "Segment created"),
-    _segment(events.SEGMENT_UPDATED, "Segment updated"),
-    _segment(events.SEGMENT_DELETED, "Segment deleted"),
+    _segment(events.SEGMENT_CREATED, gettext_noop("Segment created")),
+    _segment(events.SEGMENT_UPDATED, gettext_noop("Segment updated")),
+    _segment(events.SEGMENT_DELETED, gettext_noop("Segment deleted")),
 )
 # The form adds some kilobytes to its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
