@@ -21,11 +21,12 @@ from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
 from workspaces.appointments.services.booking_pages import booking_url
 from workspaces.appointments.services.calendar_reading import NOTIFICATION_KINDS as CALENDAR_NOTIFICATIONS
-from workspaces.appointments.services.class_bookings import CLASS_CHANGE_HANDLER
+from workspaces.appointments.services.class_bookings import CLASS_CHANGE_HANDLER, booked_by_visitors
 from workspaces.appointments.services.deposits import PAYMENT_HANDLER
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
+from workspaces.classes.dashboard.classes import SeatSource, seat_sources
 from workspaces.classes.services.sessions import class_change_handlers, class_schedule_handlers
 from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
@@ -84,6 +85,7 @@ for name, label, sample, beside in (
     )
 class_schedule_handlers.add(CLASS_SCHEDULE_HANDLER)
 class_change_handlers.add(CLASS_CHANGE_HANDLER)
+seat_sources.add(SeatSource("booking page", _("Booking page"), booked_by_visitors))
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 service_uses.add(

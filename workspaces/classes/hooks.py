@@ -10,7 +10,7 @@ from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, d
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
-from workspaces.classes.dashboard.classes import TODAY, classes_of_contact, classes_of_timeline
+from workspaces.classes.dashboard.panels import TODAY, classes_of_contact, classes_of_timeline
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
 from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER

@@ -1,5 +1,6 @@
 """Seats in classes that visitors book and give back, and the e-mails to people in classes."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -68,6 +69,12 @@ def seat_state(booking: ClassBooking) -> SeatState:
     entries = WaitingListEntry.objects.filter(session=booking.session_id)
     own = entries.filter(contact=booking.contact_id).values_list("pk", flat=True).first()
     return NOTHING if own is None else SeatState(has_seat=False, before=entries.filter(pk__lt=own).count())
+
+
+def booked_by_visitors(session: ClassSession, contacts: Collection[int]) -> Collection[int]:
+    """Return the contacts who booked a seat or a place in a class on the booking page."""
+    rows = ClassBooking.objects.by_visitors().filter(session=session, contact__in=contacts)
+    return set(rows.values_list("contact", flat=True))
 
 
 # A visitor books ------------------------------------------------------------------------------------------------------

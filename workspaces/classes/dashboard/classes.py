@@ -1,30 +1,31 @@
 """The dashboard's pages about single classes, their participants and waiting lists."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.models import ActivityEntry
-from agency.pages.activity import action_label
 from agency.pages.pagination import paginate, with_id
 from agency.pages.periods import DAYS_AHEAD, days_ahead
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
-from config.formats import format_day_time
+from config.hooks import Registry
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.dashboard.forms import ClassEditForm, ClassForm
-from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
+from workspaces.classes.dashboard.panels import CLASS_PAGE, classes_with
+from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassFilterSet
 from workspaces.classes.services import (
     ClassNotFound,
@@ -41,12 +42,8 @@ from workspaces.classes.services import (
 from workspaces.classes.services.waiting_lists import MOST_WAITING
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
-from workspaces.contacts.pages import TimelineEntry
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.base import DashboardView
-from workspaces.subaccounts.dashboard.home import ActivityNames
-from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection, today_of
 
 
 def start_of_day(day: date, zone: ZoneInfo) -> datetime:
@@ -54,7 +51,7 @@ def start_of_day(day: date, zone: ZoneInfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone)
 
 
-CLASS_LIST, CLASS_PAGE = "app:classes", "app:class"
+CLASS_LIST = "app:classes"
 Status = ClassSession.Status
 MOST_FOUND = 10
 # The filters are selects without a search, so they offer only so many choices.
@@ -161,12 +158,36 @@ class ClassDetail(DashboardView):
         return contact
 
 
+@dataclass(frozen=True, slots=True)
+class SeatSource:
+    """A way to come to a class, and a function that says which of some contacts, by their keys, came that way."""
+
+    name: str
+    label: StrOrPromise
+    of: Callable[[ClassSession, Collection[int]], Collection[int]]
+
+
+seat_sources = Registry[SeatSource](
+    "sources of seats in classes",
+    called="the dashboard's page of a class calls each for the contacts that it shows",
+    transaction="none",
+    failure="the page answers 500",
+)
+
+
+def sources_of(session: ClassSession, contacts: Collection[int]) -> dict[int, StrOrPromise]:
+    """Return how contacts came to a class, by their keys, as far as a source knows it."""
+    return {one: source.label for source in seat_sources for one in source.of(session, contacts)}
+
+
 class ClassPage(ClassDetail):
     """Shows a class's participants and waiting list, and a search for contacts to add to either."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         rows, pages = paginate(request, self.session.participants.select_related("contact").order_by("id"))
+        waiting = list(self.session.waiting.select_related("contact").order_by("id")[:MOST_WAITING])
+        came_by = sources_of(self.session, [one.contact_id for one in (*rows, *waiting)])
         search = request.GET.get("search", "").strip()
         return self.page(
             "classes/class.html",
@@ -174,7 +195,8 @@ class ClassPage(ClassDetail):
             is_scheduled=self.session.status == Status.SCHEDULED,
             rows=rows,
             pages=pages,
-            waiting=list(self.session.waiting.select_related("contact").order_by("id")[:MOST_WAITING]),
+            waiting=waiting,
+            came_by=came_by,
             zone=ZoneInfo(self.workspace.timezone),
             search=search,
             found=self._found(search),
@@ -277,101 +299,3 @@ class WaitingRemove(ClassDetail):
         return self.done(
             _("%(name)s is no longer on the waiting list.") % {"name": found}, CLASS_PAGE, self.session.uuid
         )
-
-
-# On pages about a contact ---------------------------------------------------------------------------------------
-
-MOST_COMING: Final = 3
-MOST_PAST: Final = 2
-
-
-def classes_with(contact: Contact) -> "QuerySet[Any, Any]":
-    """Return the keys of the classes in which the contact has a seat or waits for one."""
-    seats = Participant.objects.filter(contact=contact).values("session")
-    return seats.union(WaitingListEntry.objects.filter(contact=contact).values("session"), all=True)
-
-
-def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
-    """Give the contact's next classes, seats and waiting lists, and the last classes before them."""
-    now = timezone.now()
-    seats = Participant.objects.filter(contact=contact).values("session")
-    waits = WaitingListEntry.objects.filter(contact=contact)
-    rows = ClassSession.objects.of(contact.workspace).with_names()
-    coming = rows.filter(pk__in=classes_with(contact), ends_at__gt=now)
-    is_waiting = Exists(waits.filter(session=OuterRef("pk")))
-    coming = coming.exclude(status=Status.CANCELLED).annotate(is_waiting=is_waiting)
-    found = list(coming.by_start()[: MOST_COMING + 1])
-    past = rows.filter(pk__in=seats, ends_at__lte=now).order_by("-starts_at", "-id")
-    over = list(past[: MOST_PAST + 1])
-    return {
-        "contact": contact,
-        "classes": [*found[:MOST_COMING], *over[:MOST_PAST]],
-        "has_more": len(found) > MOST_COMING or len(over) > MOST_PAST,
-        "zone": ZoneInfo(contact.workspace.timezone),
-    }
-
-
-TIMELINE_ACTIONS: Final = ("class.seat_removed", "class.waiting_list_left")
-
-
-def classes_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
-    """Give the newest seats and places on waiting lists that a contact got or lost, for the contact's timeline."""
-    zone = ZoneInfo(contact.workspace.timezone)
-    entries = _lost_of_timeline(contact, before, most, zone)
-    for model, title in ((Participant, _("Seat in a class: %(name)s")), (WaitingListEntry, _("Waits for: %(name)s"))):
-        rows = model.objects.filter(contact=contact, created_at__lt=before).select_related("session__service")
-        for row in rows.order_by("-created_at", "-id")[:most]:
-            session = row.session
-            entries.append(
-                TimelineEntry(
-                    at=row.created_at,
-                    icon="calendar",
-                    title=title % {"name": session.service.name},
-                    text=format_day_time(session.starts_at.astimezone(zone), "yMMMEd"),
-                    state="" if session.status == Status.SCHEDULED else session.get_status_display(),
-                    url=reverse(CLASS_PAGE, args=[session.uuid]),
-                )
-            )
-    return entries
-
-
-def _lost_of_timeline(contact: Contact, before: datetime, most: int, zone: ZoneInfo) -> list[TimelineEntry]:
-    """Give the seats and places that were given back or removed: the activity log alone knows them."""
-    workspace = contact.workspace
-    rows = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid, target_id=str(contact.uuid), at__lt=before)
-    names = ActivityNames(workspace)
-    return [
-        TimelineEntry(
-            at=entry.at,
-            icon="calendar",
-            title=f"{action_label(entry.action)}: {entry.target_name}",
-            text=format_day_time(datetime.fromisoformat(entry.details["starts_at"]).astimezone(zone), "yMMMEd"),
-            state=names.of_actor(entry),
-            url=reverse(CLASS_PAGE, args=[entry.details["class"]]),
-        )
-        for entry in rows.filter(action__in=TIMELINE_ACTIONS).select_related("agency").order_by("-id")[:most]
-    ]
-
-
-# Today's classes on the home page ------------------------------------------------------------------
-
-
-def _today(workspace: Workspace, now: datetime, most: int) -> HomeContent:
-    first, last = today_of(workspace, now)
-    held = ClassSession.objects.of(workspace).filter(status=ClassSession.Status.SCHEDULED, ends_at__gt=now)
-    rows = []
-    for one in held.filter(starts_at__gte=first, starts_at__lt=last).with_names().by_start()[:most]:
-        seats = _("%(taken)s of %(seats)s seats taken") % {"taken": one.participants_count, "seats": one.capacity}
-        url = reverse("app:class", args=[one.uuid])
-        rows.append(HomeRow(title=one.service.name, detail=seats, at=one.starts_at, url=url))
-    return HomeContent(rows=rows)
-
-
-TODAY: Final = HomeSection(
-    name="classes",
-    label=gettext_lazy("Today's classes"),
-    order=30,
-    url_name="app:classes",
-    content=_today,
-    is_today=True,
-)
