@@ -187,7 +187,8 @@ class ClassPage(ClassDetail):
         self.find(uuid=uuid)
         rows, pages = paginate(request, self.session.participants.select_related("contact").order_by("id"))
         waiting = list(self.session.waiting.select_related("contact").order_by("id")[:MOST_WAITING])
-        came_by = sources_of(self.session, [one.contact_id for one in (*rows, *waiting)])
+        contacts = [*(seat.contact_id for seat in rows), *(entry.contact_id for entry in waiting)]
+        came_by = sources_of(self.session, contacts)
         search = request.GET.get("search", "").strip()
         return self.page(
             "classes/class.html",
