@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
@@ -89,19 +90,19 @@ def _recipient(name: str, label: str, **sample: Any) -> EventType:
 
 
 event_types.add(
-    _broadcast(events.CREATED, "Broadcast created", status="Draft"),
-    _broadcast(events.UPDATED, "Broadcast changed", status="Draft"),
-    _broadcast(events.DELETED, "Broadcast deleted", status="Draft"),
-    _broadcast(events.SCHEDULED, "Broadcast scheduled", status="Scheduled"),
-    _broadcast(events.APPROVED, "Broadcast approved", status="Scheduled"),
-    _broadcast(events.STARTED, "Broadcast started", status="sending"),
-    _broadcast(events.PAUSED, "Broadcast paused", status="paused"),
-    _broadcast(events.RESUMED, "Broadcast resumed", status="sending"),
-    _broadcast(events.COMPLETED, "Broadcast completed", status="sent"),
-    _broadcast(events.CANCELLED, "Broadcast cancelled", status="cancelled"),
-    _recipient(events.RECIPIENT_FAILED, "Broadcast not delivered", status="failed"),
-    _recipient(events.RECIPIENT_SKIPPED, "Broadcast not sent", status="skipped", skip_reason="opted_out"),
-    _recipient(events.LINK_CLICKED, "Link clicked", status="read"),
+    _broadcast(events.CREATED, gettext_noop("Broadcast created"), status="Draft"),
+    _broadcast(events.UPDATED, gettext_noop("Broadcast changed"), status="Draft"),
+    _broadcast(events.DELETED, gettext_noop("Broadcast deleted"), status="Draft"),
+    _broadcast(events.SCHEDULED, gettext_noop("Broadcast scheduled"), status="Scheduled"),
+    _broadcast(events.APPROVED, gettext_noop("Broadcast approved"), status="Scheduled"),
+    _broadcast(events.STARTED, gettext_noop("Broadcast started"), status="sending"),
+    _broadcast(events.PAUSED, gettext_noop("Broadcast paused"), status="paused"),
+    _broadcast(events.RESUMED, gettext_noop("Broadcast resumed"), status="sending"),
+    _broadcast(events.COMPLETED, gettext_noop("Broadcast completed"), status="sent"),
+    _broadcast(events.CANCELLED, gettext_noop("Broadcast cancelled"), status="cancelled"),
+    _recipient(events.RECIPIENT_FAILED, gettext_noop("Broadcast not delivered"), status="failed"),
+    _recipient(events.RECIPIENT_SKIPPED, gettext_noop("Broadcast not sent"), status="skipped", skip_reason="opted_out"),
+    _recipient(events.LINK_CLICKED, gettext_noop("Link clicked"), status="read"),
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Broadcasts")))

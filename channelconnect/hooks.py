@@ -5,6 +5,7 @@ from typing import Final
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import EventType, event_types
 from agency.models import Agency
@@ -187,20 +188,27 @@ METRICS.add(*CONNECT_METRICS)
 event_types.add(
     _ending(
         sessions.COMPLETED,
-        "Channel connection completed",
+        gettext_noop("Channel connection completed"),
         status="connected",
         channel_id="0c6b1f7a-3f57-4b7e-9d5b-7a2b8d1e4c33",
     ),
-    _ending(sessions.FAILED, "Channel connection failed", status="failed", error_code="no_eligible_accounts"),
     _ending(
-        sessions.CANCELLED, "Channel connection cancelled", status="cancelled", error_code="authorization_not_completed"
+        sessions.FAILED, gettext_noop("Channel connection failed"), status="failed", error_code="no_eligible_accounts"
     ),
-    _ending(sessions.EXPIRED, "Channel connection expired", status="expired", error_code="session_expired"),
+    _ending(
+        sessions.CANCELLED,
+        gettext_noop("Channel connection cancelled"),
+        status="cancelled",
+        error_code="authorization_not_completed",
+    ),
+    _ending(
+        sessions.EXPIRED, gettext_noop("Channel connection expired"), status="expired", error_code="session_expired"
+    ),
 )
 event_types.add(
-    _template(APPROVED, "Template approved", "approved"),
-    _template(REJECTED, "Template rejected", "rejected"),
-    _template(PAUSED, "Template paused", "paused"),
+    _template(APPROVED, gettext_noop("Template approved"), "approved"),
+    _template(REJECTED, gettext_noop("Template rejected"), "rejected"),
+    _template(PAUSED, gettext_noop("Template paused"), "paused"),
 )
 console_menu.add(
     MenuEntry(

@@ -20,7 +20,7 @@ from agency.tenants import Tenant
 from webhooks.models import Delivery, Endpoint
 from webhooks.pages import deliveries, endpoints
 from webhooks.pages.deliveries import ENDPOINT, LogForm
-from webhooks.pages.forms import WebhookView
+from webhooks.pages.forms import WebhookView, translated_labels
 from webhooks.services.deliveries import DeliveryNotFound, redeliver
 from webhooks.services.log import MOST_COUNTED, LogFilters, log_ids
 
@@ -174,7 +174,7 @@ class OfAgency(WebhookView, ConsoleView):
 
     @cached_property
     def catalogue(self) -> Mapping[str, str]:
-        return event_catalogue(self.agency)
+        return translated_labels(event_catalogue(self.agency))
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         if "table" in context and self.may_write:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from agency.event_types import event_labels
 from agency.tenants import Audience, Tenant
 from webhooks.pages import deliveries, endpoints
-from webhooks.pages.forms import WebhookView
+from webhooks.pages.forms import WebhookView, translated_labels
 from workspaces.subaccounts.dashboard.base import OWNER_ROLES, DashboardView
 from workspaces.subaccounts.services import tenant_of
 
@@ -30,7 +30,7 @@ class OfWorkspace(WebhookView, DashboardView):
 
     @property
     def catalogue(self) -> Mapping[str, str]:
-        return event_labels(Audience.WORKSPACE)
+        return translated_labels(event_labels(Audience.WORKSPACE))
 
 
 class Webhooks(endpoints.Webhooks, OfWorkspace):

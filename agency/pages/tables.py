@@ -121,13 +121,17 @@ class ColumnHeader:
 
 @dataclass(frozen=True, slots=True)
 class BoundFilter:
-    """A filter with its value, what is wrong with the value, and the list's address without the filter."""
+    """A filter with its value, what is wrong with the value, and the list's address without the filter.
+
+    `label_without` says what a list of choices shows without one of them, if it is not everything.
+    """
 
     filter: Filter
     value: str
     groups: Sequence[ChoiceGroup]
     error: str
     address_without: str
+    label_without: StrOrPromise = ""
 
     @property
     def choices(self) -> Choices:
@@ -163,7 +167,7 @@ def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) ->
 class TableState:
     """A table as the address asks for it; invalid values are ignored. `show` adds the rows.
 
-    `errors` say, by the filter's name, why a value was not filtered by.
+    `errors` say, by the filter's name, why a value was not filtered by. `labels_without` say what is shown without it.
     """
 
     def __init__(
@@ -177,6 +181,7 @@ class TableState:
         self._request = request
         self._groups = {name: [ChoiceGroup("", found)] for name, found in (choices or {}).items()} | dict(groups or {})
         self.errors: Mapping[str, str] = {}
+        self.labels_without: Mapping[str, StrOrPromise] = {}
         self.rows: Sequence[Any] = ()
         self.pages: NumberedPages | None = None
         self.keyset: KeysetPage[Any] | None = None
@@ -279,6 +284,7 @@ class TableState:
                 groups=self._groups.get(one.name) or [ChoiceGroup("", one.choices)],
                 error=self.errors.get(one.name, ""),
                 address_without=self._address_without(one.name),
+                label_without=self.labels_without.get(one.name, ""),
             )
 
     @property

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,19 +15,21 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.branding import in_page_language
 from agency.pages.forms import ConfirmationForm
-from agency.pages.pagination import with_id
+from agency.pages.pagination import read_pages, with_id
 from agency.pages.registry import StrOrPromise
-from agency.pages.tables import ListPage
+from agency.pages.tables import TableState
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import STATUS_LABELS
 from broadcasts.pages.message_preview import broadcast_context
 from broadcasts.pages.panels import OF_WORKSPACE, with_bar_segments
 from broadcasts.services.editing import copy_broadcast, delete_broadcast
 from broadcasts.services.errors import BroadcastNotFound
-from broadcasts.services.listing import has_sent, joined
+from broadcasts.services.listing import has_sent, joined, received_by
 from broadcasts.services.moving import cancel_broadcast, pause_broadcast, resume_broadcast
 from config.db import database_now
 from config.errors import DomainError
+from workspaces.contacts.dashboard.finding import ListByContact
+from workspaces.contacts.models import Contact
 from workspaces.contacts.services.counting import has_contacts
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import Workspace
@@ -55,8 +58,8 @@ LIST = "app:broadcasts"
 ONE = "app:broadcast"
 
 
-class Broadcasts(ListPage, DashboardView):
-    """All broadcasts, newest first. Users search by a part of the name and filter by status."""
+class Broadcasts(ListByContact):
+    """All broadcasts, newest first. Users search by a part of the name and filter by status and by contact."""
 
     nav = LIST
     table = OF_WORKSPACE
@@ -66,8 +69,19 @@ class Broadcasts(ListPage, DashboardView):
         search, status = state.values["search"].replace("\0", ""), state.values["status"]
         found = rows.filter(name__icontains=search) if search else rows
         found = found.filter(status=status) if status in STATUS_LABELS else found
-        state.fetch(found)
+        if self.contact is None:
+            state.fetch(found)
+        else:
+            self._fetch_received(state, found, self.contact)
         return self.list_page("broadcasts/broadcasts.html", state, **with_bar_segments(state, state.rows))
+
+    def _fetch_received(self, state: TableState, rows: "QuerySet[Broadcast]", contact: Contact) -> None:
+        """Fetch a page of the broadcasts that the contact was sent. If older ones were not searched, a `+` says so."""
+        received = received_by(contact)
+        rows = rows.filter(pk__in=received.broadcasts)
+        total = rows.count()
+        pages = read_pages(self.request, total, received.is_capped)
+        state.show(list(rows.order_by(*state.order)[pages.offset : pages.offset + pages.size]), pages)
 
 
 class BroadcastDetail(DashboardView):

@@ -21,7 +21,7 @@ from broadcasts.models.broadcasts import MOST_CONTACTS
 from broadcasts.pages.labels import RECIPIENT_STATUS_LABELS, error_text
 from broadcasts.pages.panels import OF_BROADCAST
 from broadcasts.services.counts import counts_of
-from broadcasts.services.listing import recipients_page, with_contacts
+from broadcasts.services.listing import begun_broadcasts, recipients_page, with_contacts
 from config.api.requests import parse_uuid
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import email_key
@@ -172,13 +172,13 @@ class ReceivedBroadcast:
 
 def broadcasts_of_contact(contact: Contact) -> Mapping[str, Any]:
     """Give the newest broadcasts whose recipient the contact is, without those that skipped the contact."""
-    own = Broadcast.objects.filter(workspace=contact.workspace, started_at__isnull=False)
-    newest = own.order_by("-created_at", "-id").only("uuid", "name")[:MOST_BROADCASTS]
+    newest = begun_broadcasts(contact.workspace).only("uuid", "name")[:MOST_BROADCASTS]
     broadcasts = {one.pk: one for one in newest}
     rows = Recipient.objects.filter(broadcast_id__in=list(broadcasts), contact_id=contact.pk)
     rows = rows.exclude(status=Recipient.Status.SKIPPED).newest_first()
     found = list(rows[: MOST_OF_CONTACT + 1]) if broadcasts else []
     return {
+        "contact": contact,
         "received": [ReceivedBroadcast(broadcasts[one.broadcast_id], one) for one in found[:MOST_OF_CONTACT]],
         "has_more": len(found) > MOST_OF_CONTACT,
     }

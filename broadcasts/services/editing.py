@@ -24,7 +24,11 @@ from broadcasts.services.fields import (
 )
 from broadcasts.services.message_fields import WrittenMessage, checked_fallbacks, checked_message, write_message
 from broadcasts.services.moving import lock_broadcast, schedule_broadcast
-from broadcasts.services.recipient_events import record_broadcast_change
+from broadcasts.services.recipient_events import (
+    record_broadcast_activity,
+    record_broadcast_change,
+    record_broadcast_event,
+)
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.conversations.models import Message
@@ -163,10 +167,13 @@ def change_broadcast(
     apply_fields(draft, keep_audience=not _touches_audience(draft, changes), **fields)
     hold_segment(draft.segment)
     told = differences(before, _event_values(draft))
-    if told or draft.fallbacks != fallbacks:
+    changed = told | differences({"fallbacks": fallbacks}, {"fallbacks": draft.fallbacks})
+    if changed:
         draft.approved_at, draft.approved_by, draft.updated_at = None, "", now
         draft.save()
-        record_broadcast_change(draft, events.UPDATED, by=by, now=now, changes=told)
+        record_broadcast_activity(draft, events.UPDATED, by=by, changes=changed)
+    if told:  # the API does not show fallbacks, so there is no event of them
+        record_broadcast_event(draft, events.UPDATED, now=now, changes=told)
     return draft
 
 

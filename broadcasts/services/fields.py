@@ -250,6 +250,7 @@ FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
         RecordedField("type", _("Kind"), hidden=True),
         RecordedField("audience", _("Audience"), hidden=True),
         RecordedField("message", _("Message"), hidden=True),
+        RecordedField("fallbacks", _("Fallbacks"), hidden=True),
         RecordedField("timezone_mode", _("Time zone"), hidden=True),
         RecordedField("scheduled_at", _("When"), ValueFormat.MOMENT),
         RecordedField("scheduled_local_at", _("When"), hidden=True),

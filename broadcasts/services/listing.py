@@ -151,6 +151,31 @@ def joined(rows: BroadcastQuerySet) -> BroadcastQuerySet:
     return rows.select_related("workspace", "channel", "source_broadcast")
 
 
+def begun_broadcasts(workspace: Workspace) -> BroadcastQuerySet:
+    """Return the workspace's broadcasts that have begun, the newest first."""
+    return Broadcast.objects.of(workspace).filter(started_at__isnull=False).newest_first()
+
+
+# The contact is looked up in so many of the workspace's newest broadcasts, by the recipients' key.
+MOST_SEARCHED: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedBroadcasts:
+    """The keys of the broadcasts that a contact was sent; `is_capped` if older broadcasts were not searched."""
+
+    broadcasts: Sequence[int]
+    is_capped: bool
+
+
+def received_by(contact: Contact) -> ReceivedBroadcasts:
+    """Find the broadcasts whose recipient the contact is, without those that skipped the contact."""
+    newest = list(begun_broadcasts(contact.workspace).values_list("pk", flat=True)[: MOST_SEARCHED + 1])
+    rows = Recipient.objects.filter(broadcast_id__in=newest[:MOST_SEARCHED], contact_id=contact.pk)
+    found = rows.exclude(status=Recipient.Status.SKIPPED).values_list("broadcast_id", flat=True)
+    return ReceivedBroadcasts(list(found), len(newest) > MOST_SEARCHED)
+
+
 def with_progress(
     broadcasts: Iterable[Broadcast], *, now: datetime | None = None, is_list: bool = True
 ) -> list[Broadcast]:

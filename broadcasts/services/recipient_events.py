@@ -1,7 +1,7 @@
 """Records changes of a broadcast and of its recipients as activity and as events, many recipients at once."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -55,6 +55,19 @@ def record_broadcast_change(
     broadcast: Broadcast, name: str, *, by: Actor, now: datetime, details: dict[str, Any] | None = None, **more: Any
 ) -> None:
     """Record a change of a broadcast in the change's transaction. Activity entry and event have the same name."""
+    record_broadcast_activity(broadcast, name, by=by, details=details, changes=more.get("changes", {}))
+    record_broadcast_event(broadcast, name, now=now, **more)
+
+
+def record_broadcast_activity(
+    broadcast: Broadcast,
+    name: str,
+    *,
+    by: Actor,
+    details: dict[str, Any] | None = None,
+    changes: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Add an entry to the activity log. `changes` are `{field: {from, to}}`."""
     workspace = broadcast.workspace
     record_activity(
         by=by,
@@ -63,9 +76,8 @@ def record_broadcast_change(
         workspace_uuid=workspace.uuid,
         target=("broadcast", broadcast.uuid, broadcast.name),
         details=details,
-        changes=from_differences(more.get("changes", {})),
+        changes=from_differences(changes),
     )
-    record_broadcast_event(broadcast, name, now=now, **more)
 
 
 def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: Any) -> None:

@@ -1,6 +1,6 @@
 """The console's editor of a pack's automations, and the page that adds automations of the library."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC
 from typing import Any, Final
 from uuid import UUID
@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -18,6 +19,7 @@ from agency.pages.branding import in_page_language
 from agency.pages.charts import ChartSource, Period, Series, draw
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import NumberedPages, read_pages
+from agency.pages.tables import Filter, ListPage, Table
 from config.db import name_key
 from config.errors import InvalidInput
 from packs.console.base import (
@@ -169,63 +171,64 @@ class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
         }
 
 
-FILTER_NAMES = ("search", "industry", "channel", "requires", "ai")
 MOST_CHOSEN = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """The library's filters, as given in the URL."""
-
-    search: str
-    industry: str
-    channel: str
-    requires: str
-    ai: str
-
-    @classmethod
-    def of(cls, request: HttpRequest) -> "Filters":
-        return cls(*(request.GET.get(name, "").strip() for name in FILTER_NAMES))
-
-    @property
-    def any(self) -> bool:
-        return any(getattr(self, name) for name in FILTER_NAMES)
-
-    def keep(self, item: LibraryItem) -> bool:
-        text = name_key(f"{item.name} {item.description} {item.trigger_label}")
-        return (
-            name_key(self.search) in text
-            and self.industry in {"", item.industry}
-            and (not self.channel or self.channel in item.channels)
-            and (not self.requires or self.requires in item.requires)
-            and (not self.ai or item.ai == (self.ai == "yes"))
-        )
+def is_wanted(item: LibraryItem, asked: Mapping[str, str]) -> bool:
+    """Return whether an automation matches the filters of the library's page."""
+    text = name_key(f"{item.name} {item.description} {item.trigger_label}")
+    return (
+        name_key(asked["search"]) in text
+        and asked["industry"] in {"", item.industry}
+        and (not asked["channel"] or asked["channel"] in item.channels)
+        and (not asked["requires"] or asked["requires"] in item.requires)
+        and (not asked["ai"] or item.ai == (asked["ai"] == "yes"))
+    )
 
 
-class PackLibrary(PackDetailView):
+class PackLibrary(ListPage, PackDetailView):
     """Lists the library, with the automations already in the pack and the reasons why others cannot be added."""
 
     writers_only = True
+    table = Table(
+        caption=gettext_lazy("Add from the library"),
+        columns=(),
+        filters=(
+            Filter(
+                name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Search names and descriptions")
+            ),
+            Filter(name="industry", label=gettext_lazy("Industry"), is_choice=True, choices=Industry.choices),
+            Filter(name="channel", label=gettext_lazy("Channel"), is_choice=True),
+            Filter(name="requires", label=gettext_lazy("Needs"), is_choice=True),
+            Filter(
+                name="ai",
+                label=gettext_lazy("A.I."),
+                is_choice=True,
+                choices=(("yes", gettext_lazy("With")), ("no", gettext_lazy("Without"))),
+            ),
+        ),
+    )
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
-        filters = Filters.of(request)
-        found = [item for item in library().items.values() if filters.keep(item)]
+        state = self.read_table(
+            {
+                "channel": [(name, capfirst(label)) for name, label in CHANNEL_NAMES.items()],
+                "requires": [(name, capfirst(_(label))) for name, label in REQUIREMENTS.items()],
+            }
+        )
+        state.labels_without = {"ai": _("With or without")}
+        found = [item for item in library().items.values() if is_wanted(item, state.values)]
         found.sort(key=lambda item: item.industry != self.pack.industry)
         pages = read_pages(request, len(found))
         held = list(self.pack.entries.only("template_id", "catch_all", "name_key"))
-        rows = [self._row(item, held) for item in _rows_of_page(pages, found)]
-        return self.page(
+        state.show([self._row(item, held) for item in _rows_of_page(pages, found)], pages)
+        return self.list_page(
             "packs/console/library.html",
+            state,
             pack=self.pack,
             crumbs=self.crumbs(),
-            rows=rows,
-            can_add=not all(row["obstacle"] for row in rows),
-            pages=pages,
-            filters=filters,
-            industries=Industry.choices,
-            channels=CHANNEL_NAMES.items(),
-            requirements=REQUIREMENTS.items(),
+            can_add=not all(row["obstacle"] for row in state.rows),
             entry_count=len(held),
             max_entries=MOST_ENTRIES,
         )

@@ -211,7 +211,7 @@ def context_of_booking(a: Tenant) -> dict[str, Any]:
     session = ClassSessionFactory.create(workspace=a.workspace, capacity=1)
     add_participant(session=session, contact=a.contact, now=now())
     join_waiting_list(session=session, contact=contact, now=now())
-    remove_participant(session=session, contact=a.contact, now=now())
+    remove_participant(session=session, contact=a.contact, now=now(), by=SYSTEM)
     seat = Mail.objects.get(kind=Mail.Kind.SEAT_MOVED_UP)
     return {**seat.context, **made.context, "slug": "salon", "booking": str(uuid4())}
 

@@ -14,6 +14,7 @@ from django.utils.timezone import now
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from agency.actors import SYSTEM
 from agency.tasks import send_mail
 from tests.factories import ContactFactory
 from tests.tenants import Tenant
@@ -149,7 +150,7 @@ def test_a_visitor_waits_for_a_seat_and_gives_it_back_on_a_phone_without_scripts
     phone.get_by_role("button", name="Join the waiting list").click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("You are on the waiting list")
     expect(phone.get_by_text("You are the first on the list.")).to_be_visible()
-    remove_participant(session=session, contact=other, now=now())
+    remove_participant(session=session, contact=other, now=now(), by=SYSTEM)
     phone.goto(link_in_mail())
     expect(phone.get_by_role("heading", level=1)).to_have_text("Your seat")
     phone.get_by_role("link", name="Give the seat back").click()

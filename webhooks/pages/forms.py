@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from agency.actors import Actor
@@ -24,6 +24,11 @@ from webhooks.services.deliveries import DeliveryNotFound
 from webhooks.services.endpoints import EndpointNotFound
 
 WEBHOOKS = gettext_lazy("Webhooks")
+
+
+def translated_labels(catalogue: Mapping[str, str]) -> dict[str, str]:
+    """Translate the labels of events, which are declared in English for the API."""
+    return {name: gettext(label) for name, label in catalogue.items()}
 
 
 class WebhookView(SignedInView):

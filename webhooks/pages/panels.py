@@ -17,7 +17,7 @@ from agency.tenants import Tenant
 from config.api.requests import parse_uuid
 from webhooks.models import Delivery, Endpoint, HourlyStats
 from webhooks.pages.deliveries import concern_text, state_label, status_text
-from webhooks.services.endpoint_health import HealthStatus, needing_attention
+from webhooks.services.endpoint_health import needing_attention
 from webhooks.services.endpoints import MOST_ENDPOINTS
 from webhooks.services.log import LogFilters, read_log
 from workspaces.subaccounts.models import Workspace
@@ -104,9 +104,7 @@ def failures(workspace: Workspace, most: int) -> HubContent:
 def endpoint_concerns(workspace: Workspace) -> Iterator[Alert]:
     open_ones = Endpoint.objects.filter(workspace_id=workspace.pk, enabled=True, removed_at=None).order_by("id")
     for endpoint, condition in needing_attention(open_ones.defer("secret")[:MOST_ENDPOINTS], MOST_NAMED):
-        text = _("The last delivery to %(url)s failed.") % {"url": endpoint.url}
-        words = text if condition.state == HealthStatus.FAILING else concern_text(condition, endpoint.url)
-        yield Alert(text=words, url="#webhooks", action=_("Failures"))
+        yield Alert(text=concern_text(condition, endpoint.url), url="#webhooks", action=_("Failures"))
 
 
 HUB_PANELS: Final = (

@@ -3,6 +3,7 @@
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
@@ -20,11 +21,12 @@ from workspaces.appointments.services import mails
 from workspaces.appointments.services.booking import CLASS_SCHEDULE_HANDLER, appointment_handlers
 from workspaces.appointments.services.booking_pages import booking_url
 from workspaces.appointments.services.calendar_reading import NOTIFICATION_KINDS as CALENDAR_NOTIFICATIONS
-from workspaces.appointments.services.class_bookings import CLASS_CHANGE_HANDLER
+from workspaces.appointments.services.class_bookings import CLASS_CHANGE_HANDLER, booked_by_visitors
 from workspaces.appointments.services.deposits import PAYMENT_HANDLER
 from workspaces.appointments.services.moves import MERGE_HANDLER, REMOVAL_HANDLER, has_planned_appointments
 from workspaces.appointments.services.visitors import RETENTION_RULES
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
+from workspaces.classes.dashboard.classes import SeatSource, seat_sources
 from workspaces.classes.services.sessions import class_change_handlers, class_schedule_handlers
 from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
@@ -63,12 +65,12 @@ CHANGES: Final = DictField(
 )
 
 for name, label, sample, beside in (
-    (events.APPOINTMENT_BOOKED, "Appointment booked", {}, {}),
-    (events.APPOINTMENT_CONFIRMED, "Appointment confirmed", {"status": "confirmed"}, {}),
-    (events.APPOINTMENT_RESCHEDULED, "Appointment moved to another time", {}, {"changes": CHANGES}),
-    (events.APPOINTMENT_CANCELLED, "Appointment cancelled", {"status": "cancelled"}, {}),
-    (events.APPOINTMENT_COMPLETED, "Appointment completed", {**OVER, "status": "completed"}, {}),
-    (events.APPOINTMENT_MISSED, "Appointment missed", {**OVER, "status": "missed"}, {}),
+    (events.APPOINTMENT_BOOKED, gettext_noop("Appointment booked"), {}, {}),
+    (events.APPOINTMENT_CONFIRMED, gettext_noop("Appointment confirmed"), {"status": "confirmed"}, {}),
+    (events.APPOINTMENT_RESCHEDULED, gettext_noop("Appointment moved to another time"), {}, {"changes": CHANGES}),
+    (events.APPOINTMENT_CANCELLED, gettext_noop("Appointment cancelled"), {"status": "cancelled"}, {}),
+    (events.APPOINTMENT_COMPLETED, gettext_noop("Appointment completed"), {**OVER, "status": "completed"}, {}),
+    (events.APPOINTMENT_MISSED, gettext_noop("Appointment missed"), {**OVER, "status": "missed"}, {}),
 ):
     event_types.add(
         workspace_event_type(
@@ -83,6 +85,7 @@ for name, label, sample, beside in (
     )
 class_schedule_handlers.add(CLASS_SCHEDULE_HANDLER)
 class_change_handlers.add(CLASS_CHANGE_HANDLER)
+seat_sources.add(SeatSource("booking page", _("Booking page"), booked_by_visitors))
 contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 service_uses.add(

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet, TextField
 from django.db.models.functions import Cast, Concat, Now
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
@@ -260,7 +260,7 @@ activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
 event_types.add(
     workspace_event_type(
         RUN_FAILED,
-        "Automation run failed",
+        gettext_noop("Automation run failed"),
         group="Automations",
         resource="run",
         serializer=RunSerializer,
@@ -276,7 +276,10 @@ event_types.add(
             serializer=AutomationSerializer,
             sample={"enabled": name == ENABLED},
         )
-        for name, label in ((ENABLED, "Automation switched on"), (DISABLED, "Automation switched off"))
+        for name, label in (
+            (ENABLED, gettext_noop("Automation switched on")),
+            (DISABLED, gettext_noop("Automation switched off")),
+        )
     ),
 )
 notification_kinds.add(*KINDS, *BUDGET_KINDS, *NOTIFICATION_KINDS, *TEAM_NOTIFICATIONS)

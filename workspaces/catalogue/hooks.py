@@ -3,6 +3,7 @@
 from typing import Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import event_types
 from agency.pages.help import DASHBOARD, Guide, guides
@@ -66,16 +67,16 @@ SERVICES = ("Services", "service", ServiceSerializer)
 STAFF = ("Staff", "staff", StaffSerializer)
 
 for name, label, (group, resource, serializer), sample in (
-    (events.PRODUCT_CREATED, "Product created", PRODUCTS, {}),
-    (events.PRODUCT_UPDATED, "Product changed", PRODUCTS, {}),
-    (events.PRODUCT_DELETED, "Product deleted", PRODUCTS, {}),
-    (events.PRODUCT_OUT_OF_STOCK, "Product out of stock", PRODUCTS, {"stock_quantity": 0}),
-    (events.SERVICE_CREATED, "Service created", SERVICES, {}),
-    (events.SERVICE_UPDATED, "Service changed", SERVICES, {}),
-    (events.SERVICE_DELETED, "Service deleted", SERVICES, {}),
-    (events.STAFF_CREATED, "Staff member created", STAFF, {}),
-    (events.STAFF_UPDATED, "Staff member changed", STAFF, {}),
-    (events.STAFF_DELETED, "Staff member deleted", STAFF, {}),
+    (events.PRODUCT_CREATED, gettext_noop("Product created"), PRODUCTS, {}),
+    (events.PRODUCT_UPDATED, gettext_noop("Product changed"), PRODUCTS, {}),
+    (events.PRODUCT_DELETED, gettext_noop("Product deleted"), PRODUCTS, {}),
+    (events.PRODUCT_OUT_OF_STOCK, gettext_noop("Product out of stock"), PRODUCTS, {"stock_quantity": 0}),
+    (events.SERVICE_CREATED, gettext_noop("Service created"), SERVICES, {}),
+    (events.SERVICE_UPDATED, gettext_noop("Service changed"), SERVICES, {}),
+    (events.SERVICE_DELETED, gettext_noop("Service deleted"), SERVICES, {}),
+    (events.STAFF_CREATED, gettext_noop("Staff member created"), STAFF, {}),
+    (events.STAFF_UPDATED, gettext_noop("Staff member changed"), STAFF, {}),
+    (events.STAFF_DELETED, gettext_noop("Staff member deleted"), STAFF, {}),
 ):
     event_types.add(
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)

@@ -170,7 +170,7 @@ class ParticipantViewSet(ClassPartViewSet):
     def destroy(self, request: Request, session: UUID | None, contact: UUID | None) -> HttpResponse:
         found = self.get_class()
         who = self.find(Contact.objects.of(self.workspace), contact, missing=ParticipantNotFound)
-        remove_participant(session=found, contact=who, now=timezone.now())
+        remove_participant(session=found, contact=who, now=timezone.now(), by=self.actor)
         return self.answer(DeletedSerializer({"deleted": True}))
 
 
@@ -218,7 +218,7 @@ class WaitingListViewSet(ClassPartViewSet):
     def destroy(self, request: Request, session: UUID | None, contact: UUID | None) -> HttpResponse:
         found = self.get_class()
         who = self.find(Contact.objects.of(self.workspace), contact, missing=WaitingListEntryNotFound)
-        leave_waiting_list(session=found, contact=who)
+        leave_waiting_list(session=found, contact=who, by=self.actor)
         return self.answer(DeletedSerializer({"deleted": True}))
 
 

@@ -1,6 +1,7 @@
 """This app's registrations: events, handlers, menu entries, labels and fields of the activity log."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
@@ -9,12 +10,12 @@ from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, d
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
-from workspaces.classes.dashboard.classes import TODAY, classes_of_contact
+from workspaces.classes.dashboard.panels import TODAY, classes_of_contact, classes_of_timeline
 from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassSessionSerializer, ParticipantContactSerializer
 from workspaces.classes.services.participants import MERGE_HANDLER, REMOVAL_HANDLER
 from workspaces.classes.services.series_making import NOTIFICATION_KINDS
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.pages.home import home_sections
@@ -23,6 +24,8 @@ ACTIONS = {
     "class.scheduled": _("Class scheduled"),
     "class.changed": _("Class changed"),
     "class.cancelled": _("Class cancelled"),
+    "class.seat_removed": _("Seat in a class removed"),
+    "class.waiting_list_left": _("Taken off a waiting list"),
     "class_series.created": _("Class series created"),
     "class_series.changed": _("Class series changed"),
     "class_series.ended": _("Class series ended"),
@@ -41,17 +44,17 @@ def has_class_series(planned: Service | Staff) -> bool:
 
 
 for name, label, (group, resource, serializer), sample in (
-    (events.CLASS_SCHEDULED, "Class scheduled", CLASSES, {"participants_count": 0}),
-    (events.CLASS_CANCELLED, "Class cancelled", CLASSES, {"status": "cancelled"}),
-    (events.CLASS_COMPLETED, "Class completed", CLASSES, OVER),
-    (events.CLASS_FULL, "Class full", CLASSES, {"participants_count": 12}),
+    (events.CLASS_SCHEDULED, gettext_noop("Class scheduled"), CLASSES, {"participants_count": 0}),
+    (events.CLASS_CANCELLED, gettext_noop("Class cancelled"), CLASSES, {"status": "cancelled"}),
+    (events.CLASS_COMPLETED, gettext_noop("Class completed"), CLASSES, OVER),
+    (events.CLASS_FULL, gettext_noop("Class full"), CLASSES, {"participants_count": 12}),
 ):
     event_types.add(
         workspace_event_type(name, label, group=group, resource=resource, serializer=serializer, sample=sample)
     )
 for name, label in (
-    (events.PARTICIPANT_ADDED, "Participant added to a class"),
-    (events.PARTICIPANT_REMOVED, "Participant removed from a class"),
+    (events.PARTICIPANT_ADDED, gettext_noop("Participant added to a class")),
+    (events.PARTICIPANT_REMOVED, gettext_noop("Participant removed from a class")),
 ):
     event_types.add(
         workspace_event_type(
@@ -85,6 +88,7 @@ contact_panels.add(
         content=classes_of_contact,
     )
 )
+timeline_sources.add(TimelineSource(name="classes", entries=classes_of_timeline))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))
 guides.add(
     Guide(

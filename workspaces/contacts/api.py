@@ -93,7 +93,7 @@ class ContactViewSet(WorkspaceViewSet):
     def partial_update(self, request: Request, contact: UUID | None) -> HttpResponse:
         found = self.get_object()
         changes = self.validated(ContactChangesSerializer, partial=True).changes
-        changed = update_contact(contact=found, now=timezone.now(), **changes)
+        changed = update_contact(contact=found, now=timezone.now(), by=self.actor, **changes)
         return self.answer(ContactSerializer(changed))
 
     @operation(operation_id="deleteContact", summary="Delete a contact", answer=object_response(DeletedSerializer))
@@ -137,7 +137,7 @@ class ContactImportViewSet(WorkspaceViewSet):
     )
     def create(self, request: Request) -> HttpResponse:
         rows = self.validated(ImportSerializer).validated_data["contacts"]
-        result = import_contacts_of_a_call(workspace=self.workspace, rows=rows, now=timezone.now())
+        result = import_contacts_of_a_call(workspace=self.workspace, rows=rows, now=timezone.now(), by=self.actor)
         return self.answer(ImportResultSerializer(result))
 
 

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
@@ -13,6 +14,7 @@ from config.api.fields import ListField
 from config.api.text_fields import CharField
 from config.request_bodies import MIB, BodyRule, body_rules
 from config.retention import retention_rules
+from workspaces.contacts.dashboard.contacts import changes_of_timeline
 from workspaces.contacts.dashboard.finding import CONTACTS
 from workspaces.contacts.pages import TimelineSource, own_timeline_entries, timeline_sources
 from workspaces.contacts.serializers import ContactSerializer, ImportEventSerializer, SegmentReferenceSerializer
@@ -30,7 +32,19 @@ from workspaces.subaccounts.events import workspace_event_type
 from workspaces.subaccounts.pages.search import dashboard_search_sources
 from workspaces.subaccounts.services import UsageSource, member_removal_handlers, usage_sources
 
+# An entry outlives the removal of its contact, so it keeps no value that describes a person.
+CONTACT_FIELDS: Final = (
+    RecordedField("name", _("Name"), hidden=True),
+    RecordedField("phone", _("Phone number"), hidden=True),
+    RecordedField("email", _("E-mail"), hidden=True),
+    RecordedField("tags", _("Tags"), hidden=True),
+    RecordedField("timezone", _("Time zone"), hidden=True),
+    RecordedField("country", _("Country"), hidden=True),
+    RecordedField("attributes", _("Details"), hidden=True),
+    RecordedField("opted_out", _("Opted out"), ValueFormat.SWITCH),
+)
 RECORDED_FIELDS: Final[dict[str, tuple[RecordedField, ...]]] = {
+    events.CONTACT_UPDATED: CONTACT_FIELDS,
     events.SEGMENT_UPDATED: (RecordedField("name", _("Name")), RecordedField("filter", _("Filter"), hidden=True)),
     "task.changed": (
         RecordedField("title", _("Title"), hidden=True),
@@ -57,23 +71,23 @@ def _tags(help_text: str) -> ListField:
 
 
 event_types.add(
-    _contact(events.CONTACT_CREATED, "Contact created"),
-    _contact(events.CONTACT_UPDATED, "Contact updated"),
-    _contact(events.CONTACT_DELETED, "Contact deleted"),
-    _contact(events.CONTACT_TAGGED, "Contact tagged", tags=_tags("The tags that were added.")),
-    _contact(events.CONTACT_UNTAGGED, "Contact untagged", tags=_tags("The tags that were taken away.")),
-    _contact(events.CONTACT_OPTED_OUT, "Contact opted out"),
-    _contact(events.CONTACT_OPTED_IN, "Contact opted in"),
+    _contact(events.CONTACT_CREATED, gettext_noop("Contact created")),
+    _contact(events.CONTACT_UPDATED, gettext_noop("Contact updated")),
+    _contact(events.CONTACT_DELETED, gettext_noop("Contact deleted")),
+    _contact(events.CONTACT_TAGGED, gettext_noop("Contact tagged"), tags=_tags("The tags that were added.")),
+    _contact(events.CONTACT_UNTAGGED, gettext_noop("Contact untagged"), tags=_tags("The tags that were taken away.")),
+    _contact(events.CONTACT_OPTED_OUT, gettext_noop("Contact opted out")),
+    _contact(events.CONTACT_OPTED_IN, gettext_noop("Contact opted in")),
     workspace_event_type(
         events.IMPORT_COMPLETED,
-        "Import of contacts completed",
+        gettext_noop("Import of contacts completed"),
         group="Contacts",
         resource="contact_import",
         serializer=ImportEventSerializer,
     ),
-    _segment(events.SEGMENT_CREATED, "Segment created"),
-    _segment(events.SEGMENT_UPDATED, "Segment updated"),
-    _segment(events.SEGMENT_DELETED, "Segment deleted"),
+    _segment(events.SEGMENT_CREATED, gettext_noop("Segment created")),
+    _segment(events.SEGMENT_UPDATED, gettext_noop("Segment updated")),
+    _segment(events.SEGMENT_DELETED, gettext_noop("Segment deleted")),
 )
 # The form adds some kilobytes to its file.
 body_rules.add(BodyRule("/app/contacts/imports/new", most_bytes=MOST_BYTES + MIB, signed_in=True))
@@ -83,7 +97,10 @@ dashboard_menu.add(
     MenuEntry(url_name="app:tasks", label=_("Tasks"), icon="checklist", order=13),
     MenuEntry(url_name="app:segments", label=_("Segments"), icon="filter", order=14),
 )
-timeline_sources.add(TimelineSource(name="contacts", entries=own_timeline_entries))
+timeline_sources.add(
+    TimelineSource(name="contacts", entries=own_timeline_entries),
+    TimelineSource(name="contact changes", entries=changes_of_timeline),
+)
 usage_sources.add(UsageSource("contacts", used_contacts))
 retention_rules.add(*RETENTION_RULES, *TASK_RULES)
 notification_kinds.add(*NOTIFICATION_KINDS)
@@ -94,8 +111,10 @@ recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(
     *ActivityAction.from_labels(
         {
+            "contact.updated": _("Contact changed"),
             "contact.deleted": _("Contact deleted"),
             "contact.merged": _("Contacts merged"),
+            "contact.imported": _("Contacts imported"),
             "contact.import_started": _("Import of contacts started"),
             "contact.exported": _("Contacts exported"),
             "segment.created": _("Segment created"),

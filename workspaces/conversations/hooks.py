@@ -8,6 +8,7 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import EventType, event_types
 from agency.models import Agency
@@ -114,6 +115,14 @@ MOST_FILE_BYTES = 16 * MIB
 SENT = {"direction": "out", "sent_by": {"kind": "workspace_key", "label": "Shop"}}
 
 
+MESSAGE_LABELS = {
+    "sent": gettext_noop("Message sent"),
+    "delivered": gettext_noop("Message delivered"),
+    "read": gettext_noop("Message read"),
+    "failed": gettext_noop("Message failed"),
+}
+
+
 def _conversation(name: str, label: str, **beside: Any) -> EventType:
     return workspace_event_type(
         name, label, group="Conversations", resource="conversation", serializer=ConversationSerializer, **beside
@@ -127,14 +136,14 @@ def _message(name: str, label: str, **sample: Any) -> EventType:
 
 
 event_types.add(
-    _conversation(conversations.OPENED, "Conversation opened"),
-    _conversation(conversations.ASSIGNED, "Conversation assigned"),
-    _conversation(conversations.CLOSED, "Conversation closed"),
-    _conversation(conversations.REOPENED, "Conversation reopened"),
-    _conversation(conversations.NOTE_ADDED, "Note added", note=NoteSerializer()),
-    _message(conversations.RECEIVED, "Message received", status="received"),
+    _conversation(conversations.OPENED, gettext_noop("Conversation opened")),
+    _conversation(conversations.ASSIGNED, gettext_noop("Conversation assigned")),
+    _conversation(conversations.CLOSED, gettext_noop("Conversation closed")),
+    _conversation(conversations.REOPENED, gettext_noop("Conversation reopened")),
+    _conversation(conversations.NOTE_ADDED, gettext_noop("Note added"), note=NoteSerializer()),
+    _message(conversations.RECEIVED, gettext_noop("Message received"), status="received"),
     *(
-        _message(topic, f"Message {status}", status=status, **SENT)
+        _message(topic, MESSAGE_LABELS[status], status=status, **SENT)
         for status, topic in conversations.MESSAGE_TOPICS.items()
     ),
 )

@@ -5,6 +5,7 @@ from typing import Final
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
@@ -16,10 +17,10 @@ from agency.services.mail.content import mail_links
 from config.metrics import METRICS, Gauge, capped_count, oldest_seconds
 from config.request_bodies import BodyRule, body_rules
 from config.retention import retention_rules
-from workspaces.contacts.pages import ContactPanel, contact_panels
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance import events
-from workspaces.finance.dashboard.reports import invoices_of_contact
+from workspaces.finance.dashboard.reports import invoices_of_contact, money_of_timeline
 from workspaces.finance.dashboard.settings import ACCOUNT_LABELS
 from workspaces.finance.models import ProviderAccount, ProviderEvent
 from workspaces.finance.providers.faults import OF_THE_KEY
@@ -86,11 +87,11 @@ PAID = {"status": "paid", "paid": 119.0, "balance": 0.0, "paid_at": "2026-11-21T
 VOID = {"status": "void", "credited": 119.0, "balance": 0.0, "pay_url": None, "voided_at": "2026-11-21T09:30:00Z"}
 
 for name, label, sample in (
-    (events.INVOICE_CREATED, "Invoice or credit note issued", {}),
-    (events.INVOICE_SENT, "Invoice sent", {"sent_at": "2026-11-20T09:31:00Z"}),
-    (events.INVOICE_PAID, "Invoice paid", PAID),
-    (events.INVOICE_OVERDUE, "Invoice overdue", {"status": "overdue", "due_at": DUE}),
-    (events.INVOICE_VOIDED, "Invoice voided", VOID),
+    (events.INVOICE_CREATED, gettext_noop("Invoice or credit note issued"), {}),
+    (events.INVOICE_SENT, gettext_noop("Invoice sent"), {"sent_at": "2026-11-20T09:31:00Z"}),
+    (events.INVOICE_PAID, gettext_noop("Invoice paid"), PAID),
+    (events.INVOICE_OVERDUE, gettext_noop("Invoice overdue"), {"status": "overdue", "due_at": DUE}),
+    (events.INVOICE_VOIDED, gettext_noop("Invoice voided"), VOID),
 ):
     event_types.add(
         workspace_event_type(
@@ -101,6 +102,7 @@ contact_removal_handlers.add(REMOVAL_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)
 mail_links.add(INVOICE_LINK)
 mail_attachments.add(INVOICE_FILES)
+timeline_sources.add(TimelineSource(name="finance", entries=money_of_timeline))
 recorded_actions.add(*RecordedAction.from_fields(INVOICE_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(INVOICE_ACTIONS, _("Finance")))
 
@@ -123,8 +125,8 @@ PAYMENT_ACTIONS = {
     "payment_account.disconnected": _("Payment account disconnected"),
 }
 for name, label, sample in (
-    (events.PAYMENT_RECEIVED, "Payment received", {}),
-    (events.PAYMENT_REFUNDED, "Payment refunded", {"refunded": 119.0, "status": "refunded"}),
+    (events.PAYMENT_RECEIVED, gettext_noop("Payment received"), {}),
+    (events.PAYMENT_REFUNDED, gettext_noop("Payment refunded"), {"refunded": 119.0, "status": "refunded"}),
 ):
     event_types.add(
         workspace_event_type(

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from agency import limits
 from agency.event_types import EventType, event_types
@@ -136,12 +137,12 @@ def _event(
 
 
 EVENTS = (
-    _event(events.WORKSPACE_CREATED, "Sub-account created"),
-    _event(events.WORKSPACE_SUSPENDED, "Sub-account suspended", status="suspended"),
-    _event(events.WORKSPACE_RESTORED, "Sub-account restored"),
-    _event(events.SUBSCRIPTION_CHANGED, "Plan changed", SubscriptionChangedSerializer),
-    _event(events.ADDON_GRANTED, "Add-on granted", AddonEventSerializer),
-    _event(events.ADDON_REVOKED, "Add-on revoked", AddonEventSerializer),
+    _event(events.WORKSPACE_CREATED, gettext_noop("Sub-account created")),
+    _event(events.WORKSPACE_SUSPENDED, gettext_noop("Sub-account suspended"), status="suspended"),
+    _event(events.WORKSPACE_RESTORED, gettext_noop("Sub-account restored")),
+    _event(events.SUBSCRIPTION_CHANGED, gettext_noop("Plan changed"), SubscriptionChangedSerializer),
+    _event(events.ADDON_GRANTED, gettext_noop("Add-on granted"), AddonEventSerializer),
+    _event(events.ADDON_REVOKED, gettext_noop("Add-on revoked"), AddonEventSerializer),
 )
 CHANNEL_EVENTS = tuple(
     workspace_event_type(
@@ -153,10 +154,10 @@ CHANNEL_EVENTS = tuple(
         sample={"platform": "whatsapp", "status": status},
     )
     for name, label, status in (
-        (events.CHANNEL_CONNECTED, "Channel connected", "active"),
-        (events.CHANNEL_ERROR, "Channel lost at the provider", "error"),
-        (events.CHANNEL_DISCONNECTED, "Channel disconnected", "disconnected"),
-        (events.CHANNEL_LIMIT_CHANGED, "Messaging limit changed", "active"),
+        (events.CHANNEL_CONNECTED, gettext_noop("Channel connected"), "active"),
+        (events.CHANNEL_ERROR, gettext_noop("Channel lost at the provider"), "error"),
+        (events.CHANNEL_DISCONNECTED, gettext_noop("Channel disconnected"), "disconnected"),
+        (events.CHANNEL_LIMIT_CHANGED, gettext_noop("Messaging limit changed"), "active"),
     )
 )
 MOST_SHOWN = 100

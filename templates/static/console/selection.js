@@ -9,6 +9,10 @@ const rows = document.querySelectorAll(`input[name=item][form=${bar.id}]`);
 /** @type {NodeListOf<HTMLInputElement>} */
 const pageBoxes = document.querySelectorAll("[data-select-page] input");
 
+// Who has filtered a list of several pages may want all of it: the box is in sight before anything is selected.
+const results = /** @type {HTMLElement | null} */ (document.querySelector("[data-select-results]"));
+const ofAll = everything.closest(".check");
+
 function show() {
   const selected = [...rows].filter((row) => row.checked).length;
   const text = everything.checked ? count.dataset.all : selected === 1 ? count.dataset.one : count.dataset.several;
@@ -47,6 +51,10 @@ addEventListener("pageshow", show);
 for (const box of pageBoxes) {
   const label = box.closest("label");
   if (label) label.hidden = false;
+}
+if (results && ofAll) {
+  results.append(ofAll);
+  results.hidden = false;
 }
 const counted = count.closest("p");
 if (counted) counted.hidden = false;

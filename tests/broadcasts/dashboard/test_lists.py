@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from broadcasts.models import Broadcast
+from broadcasts.services import listing
 from broadcasts.services.counts import add_counts
 from tests.agency.console.browsers import text
 from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_recipient
@@ -88,6 +89,26 @@ def test_a_view_of_the_list_is_kept_and_no_number_of_rows_costs_more(customer: C
     kept = customer.post("/app/views", {"page": "app:broadcasts", "name": "Long", "query": "size=50"}, follow=True)
     assert kept.redirect_chain == [(f"{LIST}?size=50", 302)]
     assert 'aria-current="page">Long</a>' in kept.content.decode()
+
+
+def test_a_contacts_broadcasts_can_be_listed_alone(
+    customer: Client, channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = ContactFactory.create(workspace=channel.workspace, name="Ada")
+    for name, status in (("Old", "sent"), ("Skipped", "skipped"), ("New", "failed")):
+        a_recipient(a_broadcast(channel=channel, name=name), contact=ada, status=status)
+    a_busy_broadcast(channel)
+    page = customer.get(LIST, {"contact": str(ada.uuid)})
+    assert names(page) == ["New", "Old"]
+    assert re.search(rf'Contact: Ada</span><a href="{LIST}"', page.content.decode())
+    assert names(customer.get(LIST, {"contact": str(ada.uuid), "search": "old", "sort": "name"})) == ["Old"]
+    stranger = ContactFactory.create()
+    for asked in ("x", str(stranger.uuid)):
+        assert len(names(customer.get(LIST, {"contact": asked}))) == 4
+    monkeypatch.setattr(listing, "MOST_SEARCHED", 2)
+    page = customer.get(LIST, {"contact": str(ada.uuid)})
+    assert names(page) == ["New"]
+    assert "of 1+" in text(page)
 
 
 def test_recipients_have_pages_of_any_size_and_no_views(customer: Client, channel: Channel) -> None:

@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
+from agency.models import ActivityEntry
 from broadcasts.models import Broadcast, Stage
 from broadcasts.services.counts import add_counts
 from channelconnect.models import MessageTemplate
@@ -17,6 +18,7 @@ from tests.agency.console.browsers import hidden, text
 from tests.broadcasts.under_way import a_broadcast, a_busy_broadcast, a_draft, a_message, a_recipient
 from tests.factories import ChannelFactory, ContactFactory, SegmentFactory, WorkspaceFactory, a_message_template
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.subaccounts.models import Channel, Workspace
 
 pytestmark = pytest.mark.django_db
@@ -168,9 +170,12 @@ def test_contacts_without_a_value_are_counted_while_composing_and_get_the_fallba
     assert "is missing" not in review
     page = html(customer.get(f"/app/broadcasts/{draft.uuid}/edit"))
     assert 'value="you there"' in page
+    subscribe_to(channel.workspace, "broadcast.updated")
     customer.post(f"/app/broadcasts/{draft.uuid}/edit", composed | {"fallback.fields.town": "there"})
     draft.refresh_from_db()
     assert draft.fallbacks == {"fields.town": "there"}
+    assert ActivityEntry.objects.get(action="broadcast.updated").changes == {"fallbacks": None}
+    assert recorded_events(channel.workspace) == []
     channel.messaging_limit = 0
     channel.save()
     asked = text(customer.get(f"/app/broadcasts/{draft.uuid}/schedule"))

@@ -15,13 +15,10 @@ from django.conf import settings
 from django.test import Client, override_settings
 from django.utils.translation import trans_real
 
-from agency.event_types import event_labels
-from agency.tenants import Audience
 from tests.factories import flows as tests_flows
 from tests.flows.every_page.one_extreme import LOOPBACK
 from tools.messages.found import found_messages
 from workspaces.automations import flows
-from workspaces.conversations.dashboard.saved_replies import SavedReplyForm
 
 BRACKETED = "ja"  # Django knows this language, the product does not speak it, and none of the words below are in it
 # Words that no name in the tests' rows holds, and hardly a sentence does without.
@@ -105,14 +102,9 @@ def read_in_brackets(browser: Client) -> Client:
 
 @cache
 def in_english_everywhere(library: Path) -> str:
-    """Give the texts of the library's and the tests' flows, the names of their steps and of events, and a help text.
-
-    That text is put together before anybody asks for a language.
-    """
+    """Give the texts of the library's and the tests' flows, and the names of their steps."""
     files = [*library.rglob("*.*"), *STEPS.glob("*.py"), Path(tests_flows.__file__)]
-    events = [f"{label} ({name})" for name, label in event_labels(Audience.WORKSPACE).items()]
-    help_text = str(SavedReplyForm.base_fields["text"].help_text)
-    return "\n".join([*(path.read_text() for path in files), *events, help_text])
+    return "\n".join(path.read_text() for path in files)
 
 
 def untranslated(answer: Any, address: str) -> list[str]:

@@ -78,3 +78,19 @@ def test_the_pack_s_industry_comes_first(admin: Client, packs: PackClient, setti
 def test_a_new_pack_goes_on_to_the_library(admin: Client) -> None:
     answer = admin.post("/console/packs/new", {"name": "Starter"}, follow=True)
     assert "Add from the library 0 of 9 in the pack" in text(answer)
+
+
+def test_it_is_filtered_as_every_list_is(packs: PackClient, admin: Client) -> None:
+    path = f"/console/packs/{packs.new()}/library"
+    shown = admin.get(f"{path}?search=visit&ai=no")
+    content = shown.content.decode()
+    assert re.findall(r'class="entry-head">.*?<label for="pick-[^"]*">(.*?)</label>', content) == [
+        "Book a visit",
+        "Remind of a visit",
+    ]
+    assert f'A.I.: Without</span><a href="{path}?search=visit"' in content
+    assert "data-filters" in content
+    assert "Save this view" not in text(shown)
+    for query in ("industry=x", "channel=x", "requires=%00", "ai=yes&search=visit"):
+        assert "Nothing in the library matches" in text(admin.get(f"{path}?{query}")), query
+    assert '<option value="">With or without</option>' in content

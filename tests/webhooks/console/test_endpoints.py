@@ -11,6 +11,7 @@ from tests import furnished
 from tests.agency.console.browsers import at_the_console, flashes, hidden, text
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.tenants import Tenant
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from webhooks.models import Endpoint
 
 a = furnished.a_with_customer
@@ -126,3 +127,15 @@ def test_the_page_of_all_webhooks_costs_the_same_for_one_and_for_many(
     with django_assert_max_num_queries(15):  # three of the log, whose last two days hold less than it counts
         page = staff.get(PAGES)
     assert text(page).count("http://127.0.0.1:9009/hooks") == 36  # in both lists and in the filter
+
+
+def test_forms_name_events_and_texts_in_the_reader_s_language(a: Tenant, staff: Client) -> None:
+    german, owner = {"Accept-Language": "de"}, dashboard_client(a.workspace)
+    shown = staff.get(f"{PAGES}/new", headers=german)
+    assert "Unterkonto erstellt (workspace.created)" in text(shown)
+    assert "Termin gebucht (appointment.booked)" in text(owner.get("/app/webhooks/new", headers=german))
+    endpoint = an_endpoint(a)
+    assert ">Unterkonto erstellt</option>" in staff.get(f"{PAGES}/{endpoint.uuid}", headers=german).content.decode()
+    assert "werden für die Person ausgefüllt" in text(owner.get("/app/saved-replies/new", headers=german))
+    told = a.api.get("/webhooks/events", **german).json()
+    assert "Sub-account created" in [one["label"] for one in told["data"]]

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -14,10 +15,12 @@ from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ClassSessionFactory, ServiceFactory, StaffFactory
 from tests.tenants import Tenant
+from tests.workspaces.classes.people import contacts
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.catalogue.models import Service, Staff
+from workspaces.classes.dashboard import classes
 from workspaces.classes.models import ClassSession
-from workspaces.classes.services import cancel_class
+from workspaces.classes.services import add_participant, cancel_class, join_waiting_list
 from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -71,14 +74,50 @@ def test_classes_are_narrowed_by_service_staff_days_and_status(owner: Client) ->
     assert "No class matches" in text(owner.get(f"{LIST}?service=x"))
 
 
+def test_the_classes_of_a_contact_are_listed_from_the_first_one_on(a: Tenant, owner: Client, b: Tenant) -> None:
+    ada, bob = contacts(a.workspace, 2)
+    first, full, _ = ClassSession.objects.order_by("starts_at")
+    add_participant(session=first, contact=ada, now=now())
+    ClassSession.objects.filter(pk=full.pk).update(capacity=1)
+    full.refresh_from_db()
+    add_participant(session=full, contact=bob, now=now())
+    join_waiting_list(session=full, contact=ada, now=now())
+    year = now().year - 1
+    over = {"starts_at": datetime(year, 7, 1, 10, tzinfo=UTC), "ends_at": datetime(year, 7, 1, 11, tzinfo=UTC)}
+    ClassSession.objects.filter(pk=first.pk).update(**over)
+    assert listed(owner, f"?contact={ada.uuid}") == ["1 Yoga", "2 Dance"]
+    assert listed(owner, f"?contact={ada.uuid}&from={year + 2}-01-01") == ["2 Dance"]
+    assert listed(owner, f"?contact={contacts(b.workspace, 1)[0].uuid}") == ["2 Dance", "3 Yoga"]
+    shown = owner.get(f"{LIST}?contact={ada.uuid}").content.decode()
+    assert re.search(rf'Contact: {ada}</span><a href="{LIST}"', shown)
+
+
 def test_without_days_the_list_begins_today_and_says_so(a: Tenant, owner: Client) -> None:
     ClassSession.objects.update(starts_at=now() - timedelta(days=3), ends_at=now() - timedelta(days=2))
     page = owner.get(LIST)
     assert "No classes ahead" in text(page)
     assert listed(owner, "?status=scheduled") == []
-    shown = owner.get(f"{LIST}?status=scheduled").content.decode()
-    assert re.search(r'type="date" name="from" value="\d{4}-\d\d-\d\d"', shown)
-    assert 'type="date" name="to" value=""' in shown
+    assert '<option value="">From today on</option>' in owner.get(f"{LIST}?status=scheduled").content.decode()
+    assert "From today on" not in owner.get(f"{LIST}?from=2020-01-01").content.decode()
+    assert "From today on" not in owner.get(f"{LIST}?period=today").content.decode()
+
+
+def test_periods_are_days_of_the_workspaces_clock(a: Tenant, owner: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    year = now().year + 1
+    at_night = datetime(year, 7, 1, 22, 30, tzinfo=UTC)  # in Berlin it is the 2nd
+    monkeypatch.setattr(classes, "timezone", SimpleNamespace(now=lambda: at_night))
+    for query, expected in (
+        ("", ["2 Dance", "3 Yoga"]),
+        ("?period=today", ["2 Dance"]),
+        ("?period=next-7-days", ["2 Dance", "3 Yoga"]),
+        ("?period=last-7-days", ["1 Yoga", "2 Dance"]),
+        ("?period=this-month", ["1 Yoga", "2 Dance", "3 Yoga"]),
+        (f"?period=this-month&from={year}-07-02&to={year}-07-02", ["2 Dance"]),
+        (f"?period=today&from={year}-07-03", []),
+        ("?period=odd", ["2 Dance", "3 Yoga"]),
+    ):
+        assert listed(owner, query) == expected, query
+    assert "Period: Last 7 days" in text(owner.get(f"{LIST}?period=last-7-days"))
 
 
 def test_nothing_of_others_is_listed_or_offered(owner: Client, b: Tenant) -> None:

@@ -124,7 +124,7 @@ def test_seats_change_hands_while_contacts_are_removed(a: Tenant) -> None:
         elif number % 3 == 1:
             for session in sessions:
                 with suppress(ParticipantNotFound):
-                    remove_participant(session=session, contact=person, now=now())
+                    remove_participant(session=session, contact=person, now=now(), by=SYSTEM)
 
     at_once(change, times=24, threads=12)
     assert all(counted(session) <= 3 for session in sessions)

@@ -103,7 +103,7 @@ def test_a_list_ends_with_its_class(a: Tenant) -> None:
     assert (refused.status_code, message(refused)) == (409, "This class is cancelled.")
     began, ends = now() - timedelta(hours=1), now() + timedelta(hours=1)
     ClassSession.objects.filter(pk=begun.pk).update(starts_at=began, ends_at=ends)
-    remove_participant(session=begun, contact=people[0], now=now())
+    remove_participant(session=begun, contact=people[0], now=now(), by=SYSTEM)
     assert (seated(begun), len(waiting(begun))) == ([], 2)  # nobody is sent to a class that has begun
     ClassSession.objects.filter(pk=over.pk).update(starts_at=began, ends_at=now() - timedelta(minutes=1))
     complete_ended()
@@ -179,7 +179,7 @@ def test_fifty_clients_on_freed_seats_oversell_nothing_and_lose_nobody(a: Tenant
     def change(number: int) -> None:
         person = people[SEATS + number]
         if number < SEATS:
-            remove_participant(session=session, contact=people[number], now=now())
+            remove_participant(session=session, contact=people[number], now=now(), by=SYSTEM)
         elif number == SEATS:
             change_class(session=session, capacity=SEATS + 3, now=now(), by=SYSTEM)
         elif number == SEATS + 1:
@@ -193,7 +193,7 @@ def test_fifty_clients_on_freed_seats_oversell_nothing_and_lose_nobody(a: Tenant
                 join_waiting_list(session=session, contact=person, now=now())
         with suppress(ParticipantNotFound, ContactNotFound):
             if number in (30, 31):
-                remove_participant(session=session, contact=person, now=now())
+                remove_participant(session=session, contact=person, now=now(), by=SYSTEM)
 
     at_once(change, times=CLIENTS, threads=25)
     names = seated(session)

@@ -26,6 +26,7 @@ from tests.sizes import size
 from tests.tenants import Tenant
 from tests.waiting import until, wait_for_lock
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.contacts.dashboard import imports
 from workspaces.contacts.models import Contact, ContactImport, ContactImportPiece, RefusedRow
 from workspaces.contacts.services import count_contacts
 from workspaces.contacts.services.file_imports import IMPORTS, import_next_piece
@@ -157,6 +158,36 @@ def test_the_first_ten_refused_rows_are_shown_and_the_country_is_the_workspace_s
     assert "The first 10 of 12 are shown." in text(shown)
     assert "Contact 9 · &lt;b&gt;9&lt;/b&gt;" in shown.content.decode()
     assert "Contact 10" not in shown.content.decode()
+
+
+def test_reasons_are_translated_also_where_they_hold_a_number(
+    customer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long, tags = "x" * 2_100, ";".join(f"t{number}" for number in range(60))
+    rows = (
+        f"{long},+4930123451,,,",
+        "Ada,1,no,,",
+        f"Ada,+4930123452,,{tags},",
+        f"Ada,+4930123453,,,{long}",
+        "Ada,+4930123454,,,,surplus",
+        f"Ada,+4930123455,,{'y' * 90},",
+        "A\u0007da,+4930123456,,,",
+    )
+    page = upload(customer, "\n".join(["name,phone,email,tags,attributes.Size", *rows]).encode())["Location"]
+    fields = ("name", "phone", "email", "tags", "attributes.Size")
+    customer.post(page, {f"column_{number}": field for number, field in enumerate(fields)})
+    run_to_the_end()
+    plain = list(RefusedRow.objects.order_by("row").values_list("reason", flat=True))
+    assert plain[0].startswith("The name field may have at most ")
+    monkeypatch.setattr(imports, "_", lambda sentence: f"<{sentence}>")
+    read = list(csv.reader(StringIO(customer.get(f"{page}/refused").content.decode())))[1:]
+    reasons = [line[1] for line in read]
+    assert len(reasons) == len(rows)
+    for reason in reasons:
+        assert re.fullmatch(r"(<[^<>]+\.> ?)+", reason), reason
+    assert reasons[0] == f"<{plain[0].replace('name', 'Name')}>"
+    assert reasons[1].count("<") == 2
+    assert reasons[3].startswith("<The Size field may have at most ")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 from phonenumbers import PhoneNumberFormat
 
+from agency.models import ActivityEntry
 from tests import furnished
 from tests.factories import ContactFactory, plan_limits
 from tests.parallel import at_once
@@ -252,7 +253,9 @@ def test_a_thousand_rows_take_a_few_statements(a: Tenant) -> None:
     for expected in ({"created": 999, "updated": 1}, {"created": 0, "updated": 1000}):
         with CaptureQueriesContext(connection) as queries:
             assert send(a, *rows) == {**expected, "errors": []}
-        assert len(queries) <= 13
+        assert len(queries) <= 14
+    logged = [entry.details for entry in ActivityEntry.objects.filter(action="contact.imported").order_by("id")]
+    assert logged[1:] == [{"created": 999, "updated": 1, "refused": 0}, {"created": 0, "updated": 1000, "refused": 0}]
     assert a.workspace_api.post("/contacts/import", {"contacts": [*rows, {}]}).status_code == 422
     assert a.workspace_api.post("/contacts/import", {"contacts": []}).status_code == 422
 

@@ -9,20 +9,24 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
+from agency.models import ActivityEntry
 from tests import furnished
 from tests.agency.console.browsers import text
 from tests.broadcasts.under_way import a_broadcast, a_recipient
-from tests.factories import ChannelFactory, ContactFactory
+from tests.factories import ChannelFactory, ClassSessionFactory, ContactFactory, ServiceFactory
 from tests.factories.appointments import AppointmentFactory
+from tests.factories.finance import a_line, an_issued_invoice
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.automations.runs import a_run
 from tests.workspaces.conversations.facts import moment, receive, received
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.classes.services import add_participant, join_waiting_list
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import opt_out_contact, update_contact
 from workspaces.contacts.services.tasks import complete_task, create_task
 from workspaces.conversations.models import Message
+from workspaces.finance.services.payments import record_payment
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
@@ -80,6 +84,53 @@ def test_the_timeline_joins_what_every_app_knows(customer: Client, a: Tenant, ad
     assert f'href="/app/broadcasts/{sale.uuid}"' in shown.content.decode()
     assert "Delivered" in text(shown)
     assert sorted(titles(customer, page_of(other))) == ["Broadcast: Autumn sale", "Contact added"]
+
+
+def test_the_timeline_shows_classes_money_and_who_changed_the_contact(
+    customer: Client, a: Tenant, ada: Contact, b: Tenant
+) -> None:
+    yoga = ServiceFactory.create(workspace=a.workspace, kind="class", name="Yoga")
+    full, left = (ClassSessionFactory.create(workspace=a.workspace, service=yoga, capacity=1) for _ in range(2))
+    other = ContactFactory.create(workspace=a.workspace)
+    add_participant(session=full, contact=other, now=now())
+    join_waiting_list(session=full, contact=ada, now=moment(10))
+    add_participant(session=left, contact=ada, now=now())
+    customer.post(f"/app/classes/{left.uuid}/participants/{ada.uuid}/remove")
+    add_participant(session=left, contact=ada, now=moment(20))
+    invoice = an_issued_invoice(a.workspace, contact=ada, lines=[a_line("50")])
+    record_payment(invoice=invoice, amount=5000, method="cash", now=moment(40), by=SYSTEM)
+    sent = {"name": "Ada L.", "phone": ada.phone or "", "email": "ada@example.com", "tags": "VIP"}
+    for _ in range(2):
+        assert customer.post(page_of(ada), sent).status_code == 302
+    shown = customer.get(page_of(ada))
+    found = titles(customer, page_of(ada))
+    assert sorted(found) == sorted(
+        [
+            "Contact changed",
+            "Seat in a class removed: Yoga",
+            "Payment received",
+            f"Invoice issued: {invoice.number}",
+            "Seat in a class: Yoga",
+            "Waits for: Yoga",
+            "Message received",
+            "Contact added",
+        ]
+    )
+    assert re.search(
+        r"Contact changed just now Name, E-mail, Tags, Time zone, Country mark-\w+@example.com", text(shown)
+    )
+    [entry] = ActivityEntry.objects.filter(action="contact.updated")
+    assert set(entry.changes.values()) == {None}
+    assert "Ada" not in f"{entry.target_name}{entry.details}"
+    for one in range(3):
+        session = ClassSessionFactory.create(workspace=a.workspace, service=yoga)
+        add_participant(session=session, contact=ada, now=moment(one))
+        customer.post(page_of(ada), {**sent, "tags": f"VIP {one}"})
+    with CaptureQueriesContext(connection) as many:
+        customer.get(page_of(ada))
+    with CaptureQueriesContext(connection) as few:
+        customer.get(page_of(ContactFactory.create(workspace=a.workspace)))
+    assert len(many) - len(few) <= 4  # what does not grow: labels and the panels' second statements
 
 
 def test_pages_of_the_timeline_leave_nothing_out_and_cost_the_same(customer: Client, a: Tenant, ada: Contact) -> None:

@@ -1,7 +1,6 @@
 """The list of appointments, the page of one, and its buttons."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID
@@ -12,17 +11,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import ActivityEntry
 from agency.pages.forms import MultilineField
 from agency.pages.pagination import with_id
-from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
-from config.api.requests import NothingMatches, QueryParameters, parse_uuid
+from agency.pages.periods import DAYS_AHEAD, days_ahead
+from agency.pages.tables import Choices, Column, Filter, Table, TableState
+from config.api.requests import NothingMatches, QueryParameters
 from config.formats import format_day_time
-from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
+from workspaces.appointments.dashboard.calendar import MOST_CHOICES
 from workspaces.appointments.dashboard.calendar_entries import LONGEST_APPOINTMENT
 from workspaces.appointments.dashboard.calendar_layout import Day
 from workspaces.appointments.filters import AppointmentFilterSet
@@ -37,6 +36,7 @@ from workspaces.appointments.services.moves import (
 )
 from workspaces.catalogue.dashboard.form_views import ObjectFormView, shown_decimals
 from workspaces.catalogue.models import Service, Staff
+from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
 from workspaces.contacts.pages import TimelineEntry
 from workspaces.subaccounts.dashboard.base import DashboardView
@@ -51,14 +51,10 @@ LONGEST_REASON: Final = 500
 MOST_COMING, MOST_PAST = 3, 2
 Status = Appointment.Status
 OPEN: Final = (Status.BOOKED, Status.CONFIRMED)
-CONTACT = Filter(name="contact", label=gettext_lazy("Contact"), is_choice=True)
 
 
-class Appointments(ListPage, DashboardView):
-    """Lists appointments by their start: between two days, or from today on if the filters name no day.
-
-    The filter by contact is offered where the address names one, such as from the contact's page.
-    """
+class Appointments(ListByContact):
+    """Lists appointments by their start: between two days, or from today on if the filters name no day."""
 
     nav = "app:calendar"
     table = Table(
@@ -74,6 +70,7 @@ class Appointments(ListPage, DashboardView):
             Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
             Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
             Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
+            DAYS_AHEAD,
             Filter(name="from", label=gettext_lazy("From"), is_date=True),
             Filter(name="to", label=gettext_lazy("Until"), is_date=True),
         ),
@@ -82,7 +79,7 @@ class Appointments(ListPage, DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         zone = ZoneInfo(self.workspace.timezone)
-        state = TableState(self._table, request, self._choices())
+        state = self.read_table(self._choices())
         rows: QuerySet[Appointment] = Appointment.objects.of(self.workspace).with_names()
         try:
             rows = AppointmentFilterSet.apply(QueryParameters.of(request), rows)
@@ -91,39 +88,21 @@ class Appointments(ListPage, DashboardView):
         state.fetch(self._between_days(rows, state, zone))
         return self.list_page("appointments/appointments.html", state, zone=zone)
 
-    @cached_property
-    def _contact(self) -> Contact | None:
-        asked = parse_uuid(self.request.GET.get("contact", ""))
-        return with_id(Contact.objects.of(self.workspace), asked)
-
-    @property
-    def _table(self) -> Table:
-        return replace(self.table, filters=(*self.table.filters, CONTACT)) if self._contact else self.table
-
     def _choices(self) -> dict[str, Choices]:
         services = Service.objects.of(self.workspace).filter(kind=Service.Kind.APPOINTMENT).by_name()
         staff = Staff.objects.of(self.workspace).by_name()
         return {
             "service": [(str(one.uuid), one.name) for one in services[:MOST_CHOICES]],
             "staff": [(str(one.uuid), one.name) for one in staff[:MOST_CHOICES]],
-            "contact": [(str(self._contact.uuid), str(self._contact))] if self._contact else [],
         }
 
     def _between_days(
         self, rows: "QuerySet[Appointment]", state: TableState, zone: ZoneInfo
     ) -> "QuerySet[Appointment]":
-        """Keep the appointments between the two days of the filters, both included, and show the days in the form.
-
-        The appointments of one contact are shown from the first one on.
-        """
-        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
-        first, last = read_date(state.values["from"]), read_date(state.values["to"])
-        if first is None and last is None and self._contact is None:
-            first = timezone.now().astimezone(zone).date()
-        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
-        state.is_filtered = is_filtered
-        rows = rows.filter(starts_at__gte=Day.of(first, zone).begins) if first else rows
-        return rows.filter(starts_at__lt=Day.of(last, zone).ends) if last else rows
+        """Keep the appointments of the days of the filters. Those of one contact begin with the first one."""
+        days = days_ahead(state, timezone.now().astimezone(zone).date(), begins_today=self.contact is None)
+        rows = rows.filter(starts_at__gte=Day.of(days.first, zone).begins) if days.first else rows
+        return rows.filter(starts_at__lt=Day.of(days.last, zone).ends) if days.last else rows
 
 
 def appointments_of_contact(contact: Contact) -> Mapping[str, Any]:

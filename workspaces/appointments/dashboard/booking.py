@@ -21,11 +21,12 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.forms import MultilineField
 from agency.pages.pagination import with_id
+from agency.pages.periods import read_day
 from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from config.wall_clock import instant_of
 from workspaces.appointments.dashboard.appointments import LIST, ONE, AppointmentDetail
-from workspaces.appointments.dashboard.calendar import MOST_CHOICES, read_date
+from workspaces.appointments.dashboard.calendar import MOST_CHOICES
 from workspaces.appointments.dashboard.calendar_layout import Day
 from workspaces.appointments.models import Appointment
 from workspaces.appointments.models.appointments import LONGEST_NOTE
@@ -229,7 +230,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
             "staff_choices": list(self._providers.by_name()[:MOST_CHOICES]),
             "search": search,
             "found": self._found(search),
-            "day": read_date(asked.get("from", "")),
+            "day": read_day(asked.get("from", "")),
             "kept": {name: asked[name] for name in ("contact", "service", "staff", "at", "from") if asked.get(name)},
             "week": self._week,
             "earlier_url": with_day(asked, self._week.earlier) if self._week else "",
@@ -281,7 +282,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
             return None
         asked = self.request.GET
         chosen = read_wall_clock(asked.get("at", ""), self.workspace)
-        day = read_date(asked.get("from", "")) or read_date(asked.get("at", "")[:10])
+        day = read_day(asked.get("from", "")) or read_day(asked.get("at", "")[:10])
         return FreeWeek.read(
             workspace=self.workspace,
             service=self._service,
@@ -317,7 +318,7 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
             service=self.appointment.service,
             staff=self._staff,
             now=timezone.now(),
-            day=read_date(asked.get("from", "")) or self._usual_day,
+            day=read_day(asked.get("from", "")) or self._usual_day,
             ignoring=self.appointment,
         )
         return {

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from agency.pages.pagination import LARGEST_ID, NumberedPages, with_id
+from agency.pages.periods import YEARS, read_day
 from config.api.requests import parse_clamped_number, parse_uuid
 from workspaces.appointments.dashboard.calendar_entries import Wanted, WorkingTimes, entries_by_column, read_entries
 from workspaces.appointments.dashboard.calendar_layout import (
@@ -34,21 +35,11 @@ from workspaces.catalogue.models import Staff
 from workspaces.subaccounts.dashboard.base import DashboardView
 
 CALENDAR: Final = "app:calendar"
-YEARS: Final = range(2000, 2200)
 # A day shows so many staff members side by side. The others are on further pages.
 MOST_COLUMNS: Final = 20
 # The select of staff has no search, so it offers only so many.
 MOST_CHOICES: Final = 200
 DAY_VIEW, WEEK_VIEW = "day", "week"
-
-
-def read_date(text: str) -> date | None:
-    """Read a day from the query string; None if the text is not a day of a known year."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return day if day.year in YEARS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +91,7 @@ class Calendar(DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
         today = now.astimezone(self._zone).date()
-        day = read_date(request.GET.get("day", "")) or today
+        day = read_day(request.GET.get("day", "")) or today
         is_week = request.GET.get("view") != DAY_VIEW
         columns, pages = self._week(day) if is_week else self._day(day)
         days = week_of(day) if is_week else [day]

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.forms import LineField, NaiveDateTimeField
 from agency.pages.pagination import paginate, with_id
+from agency.pages.periods import YEARS
 from config.wall_clock import instant_of
-from workspaces.appointments.dashboard.calendar import YEARS
 from workspaces.appointments.models import TimeOff
 from workspaces.appointments.models.hours import LONGEST_REASON
 from workspaces.appointments.services.hours import (

@@ -67,6 +67,10 @@ class ClassBookingQuerySet(models.QuerySet["ClassBooking"]):
         """Keep the bookings whose contact is on the waiting list."""
         return self.filter(_of_contact(WaitingListEntry.objects.all()))
 
+    def by_visitors(self) -> Self:
+        """Keep the bookings that visitors made. Who only moved up from the waiting list has no language."""
+        return self.exclude(language="")
+
     def ahead(self, contact: Contact, now: datetime) -> Self:
         """Keep a contact's seats and places in classes that have not begun."""
         coming = self.filter(contact=contact, session__starts_at__gt=now, session__status="scheduled")
@@ -82,8 +86,9 @@ class ClassBooking(models.Model):
 
     A visitor of the booking page has one, and so has who moved up from the waiting list. Who has a seat or waits is in
     `classes` alone. `contact` is empty once the contact was removed. After a merge, a contact may have two for a class;
-    both are about the same seat. `timezone` and `language` are those of the booking page as the visitor saw it.
-    `calendar_sequence` counts the changes for calendars. `token` opens the page, and `token_digest` finds it.
+    both are about the same seat. `timezone` and `language` are those of the booking page as the visitor saw it; who
+    only moved up has no language. `calendar_sequence` counts the changes for calendars. `token` opens the page, and
+    `token_digest` finds it.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

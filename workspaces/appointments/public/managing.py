@@ -253,7 +253,7 @@ class GiveBack(SeatPage):
 
     def post(self, request: HttpRequest, token: str) -> HttpResponse:
         try:
-            was = give_back(booking=self.booking, now=self.now)
+            was = give_back(booking=self.booking, now=self.now, by=self.by)
         except DomainError as refusal:
             return self.page(SEAT, status=409, message=in_page_language(refusal.message))
         done = "?returned=1" if was.has_seat else "?left=1" if was.waits else ""

@@ -1,5 +1,6 @@
 """Seats in classes that visitors book and give back, and the e-mails to people in classes."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import F
 
+from agency.actors import Actor
 from agency.models import Mail
 from config.errors import Conflict
 from config.wall_clock import known_zone
@@ -67,6 +69,12 @@ def seat_state(booking: ClassBooking) -> SeatState:
     entries = WaitingListEntry.objects.filter(session=booking.session_id)
     own = entries.filter(contact=booking.contact_id).values_list("pk", flat=True).first()
     return NOTHING if own is None else SeatState(has_seat=False, before=entries.filter(pk__lt=own).count())
+
+
+def booked_by_visitors(session: ClassSession, contacts: Collection[int]) -> Collection[int]:
+    """Return the contacts who booked a seat or a place in a class on the booking page."""
+    rows = ClassBooking.objects.by_visitors().filter(session=session, contact__in=contacts)
+    return set(rows.values_list("contact", flat=True))
 
 
 # A visitor books ------------------------------------------------------------------------------------------------------
@@ -165,7 +173,7 @@ def may_give_back(booking: ClassBooking, state: SeatState, *, now: datetime) -> 
 
 
 @transaction.atomic
-def give_back(*, booking: ClassBooking, now: datetime) -> SeatState:
+def give_back(*, booking: ClassBooking, now: datetime, by: Actor) -> SeatState:
     """Give back the seat or the place on the list, and return what it was. Without either, nothing happens.
 
     Raises `TooLateToChange`.
@@ -178,9 +186,9 @@ def give_back(*, booking: ClassBooking, now: datetime) -> SeatState:
     if not may_give_back(fresh, state, now=now):
         raise TooLateToChange
     if state.has_seat:
-        remove_participant(session=fresh.session, contact=fresh.contact, now=now)
+        remove_participant(session=fresh.session, contact=fresh.contact, now=now, by=by)
     else:
-        leave_waiting_list(session=fresh.session, contact=fresh.contact)
+        leave_waiting_list(session=fresh.session, contact=fresh.contact, by=by)
     return state
 
 

@@ -1,12 +1,13 @@
 """The dashboard's pages about single classes, their participants and waiting lists."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -14,13 +15,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.pagination import paginate, with_id
-from agency.pages.tables import Choices, Column, Filter, ListPage, Table, TableState
+from agency.pages.periods import DAYS_AHEAD, days_ahead
+from agency.pages.registry import StrOrPromise
+from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
+from config.hooks import Registry
 from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.dashboard.forms import ClassEditForm, ClassForm
-from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
+from workspaces.classes.dashboard.panels import CLASS_PAGE, classes_with
+from workspaces.classes.models import ClassSession
 from workspaces.classes.serializers import ClassFilterSet
 from workspaces.classes.services import (
     ClassNotFound,
@@ -35,22 +40,10 @@ from workspaces.classes.services import (
     schedule_class,
 )
 from workspaces.classes.services.waiting_lists import MOST_WAITING
+from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
 from workspaces.contacts.services import ContactNotFound
 from workspaces.subaccounts.dashboard.base import DashboardView
-from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection, today_of
-
-YEARS = range(2000, 2200)
-
-
-def read_day(text: str) -> date | None:
-    """Read a day from the query string; None if the text is not a day of a known year."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return day if day.year in YEARS else None
 
 
 def start_of_day(day: date, zone: ZoneInfo) -> datetime:
@@ -58,15 +51,18 @@ def start_of_day(day: date, zone: ZoneInfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone)
 
 
-CLASS_LIST, CLASS_PAGE = "app:classes", "app:class"
+CLASS_LIST = "app:classes"
 Status = ClassSession.Status
 MOST_FOUND = 10
 # The filters are selects without a search, so they offer only so many choices.
 MOST_CHOICES = 200
 
 
-class Classes(ListPage, DashboardView):
-    """Lists classes by their start: between two days, or from today on if the filters name no day."""
+class Classes(ListByContact):
+    """Lists classes by their start: between two days, or from today on if the filters name no day.
+
+    Of a contact it lists the classes with a seat or a place on the waiting list, from the first one on.
+    """
 
     nav = CLASS_LIST
     table = Table(
@@ -80,6 +76,7 @@ class Classes(ListPage, DashboardView):
         filters=(
             Filter(name="service", label=gettext_lazy("Service"), is_choice=True),
             Filter(name="staff", label=gettext_lazy("Staff"), is_choice=True),
+            DAYS_AHEAD,
             Filter(name="from", label=gettext_lazy("From"), is_date=True),
             Filter(name="to", label=gettext_lazy("Until"), is_date=True),
             Filter(name="status", label=gettext_lazy("Status"), is_choice=True, choices=Status.choices),
@@ -94,6 +91,7 @@ class Classes(ListPage, DashboardView):
             rows = ClassFilterSet.apply(QueryParameters.of(request), rows)
         except NothingMatches:
             rows = rows.none()
+        rows = rows.filter(pk__in=classes_with(self.contact)) if self.contact else rows
         state.fetch(self._between_days(rows, state, zone))
         return self.list_page("classes/classes.html", state, zone=zone)
 
@@ -108,15 +106,10 @@ class Classes(ListPage, DashboardView):
     def _between_days(
         self, rows: "QuerySet[ClassSession]", state: TableState, zone: ZoneInfo
     ) -> "QuerySet[ClassSession]":
-        """Keep the classes between the two days of the filters, both included, and show the days in the form."""
-        is_filtered = state.is_filtered  # by the user's filters, not by the default day that the form shows
-        first, last = read_day(state.values["from"]), read_day(state.values["to"])
-        if first is None and last is None:
-            first = timezone.now().astimezone(zone).date()
-        state.values |= {"from": first.isoformat() if first else "", "to": last.isoformat() if last else ""}
-        state.is_filtered = is_filtered
-        rows = rows.filter(starts_at__gte=start_of_day(first, zone)) if first else rows
-        return rows.filter(starts_at__lt=start_of_day(last + timedelta(days=1), zone)) if last else rows
+        """Keep the classes of the days of the filters. Those of one contact begin with the first one."""
+        days = days_ahead(state, timezone.now().astimezone(zone).date(), begins_today=self.contact is None)
+        rows = rows.filter(starts_at__gte=start_of_day(days.first, zone)) if days.first else rows
+        return rows.filter(starts_at__lt=start_of_day(days.last + timedelta(days=1), zone)) if days.last else rows
 
 
 class ClassNew(ObjectFormView[ClassForm]):
@@ -165,12 +158,37 @@ class ClassDetail(DashboardView):
         return contact
 
 
+@dataclass(frozen=True, slots=True)
+class SeatSource:
+    """A way to come to a class, and a function that says which of some contacts, by their keys, came that way."""
+
+    name: str
+    label: StrOrPromise
+    of: Callable[[ClassSession, Collection[int]], Collection[int]]
+
+
+seat_sources = Registry[SeatSource](
+    "sources of seats in classes",
+    called="the dashboard's page of a class calls each for the contacts that it shows",
+    transaction="none",
+    failure="the page answers 500",
+)
+
+
+def sources_of(session: ClassSession, contacts: Collection[int]) -> dict[int, StrOrPromise]:
+    """Return how contacts came to a class, by their keys, as far as a source knows it."""
+    return {one: source.label for source in seat_sources for one in source.of(session, contacts)}
+
+
 class ClassPage(ClassDetail):
     """Shows a class's participants and waiting list, and a search for contacts to add to either."""
 
     def get(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         rows, pages = paginate(request, self.session.participants.select_related("contact").order_by("id"))
+        waiting = list(self.session.waiting.select_related("contact").order_by("id")[:MOST_WAITING])
+        contacts = [*(seat.contact_id for seat in rows), *(entry.contact_id for entry in waiting)]
+        came_by = sources_of(self.session, contacts)
         search = request.GET.get("search", "").strip()
         return self.page(
             "classes/class.html",
@@ -178,7 +196,8 @@ class ClassPage(ClassDetail):
             is_scheduled=self.session.status == Status.SCHEDULED,
             rows=rows,
             pages=pages,
-            waiting=list(self.session.waiting.select_related("contact").order_by("id")[:MOST_WAITING]),
+            waiting=waiting,
+            came_by=came_by,
             zone=ZoneInfo(self.workspace.timezone),
             search=search,
             found=self._found(search),
@@ -259,7 +278,7 @@ class ParticipantRemove(ClassDetail):
         found = with_id(Contact.objects.of(self.workspace), contact)
         if found is None:
             raise ParticipantNotFound
-        remove_participant(session=self.session, contact=found, now=timezone.now())
+        remove_participant(session=self.session, contact=found, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s no longer takes part.") % {"name": found}, CLASS_PAGE, self.session.uuid)
 
 
@@ -277,55 +296,7 @@ class WaitingRemove(ClassDetail):
         found = with_id(Contact.objects.of(self.workspace), contact)
         if found is None:
             raise WaitingListEntryNotFound
-        leave_waiting_list(session=self.session, contact=found)
+        leave_waiting_list(session=self.session, contact=found, by=self.by)
         return self.done(
             _("%(name)s is no longer on the waiting list.") % {"name": found}, CLASS_PAGE, self.session.uuid
         )
-
-
-# On pages about a contact ---------------------------------------------------------------------------------------
-
-MOST_COMING: Final = 3
-MOST_PAST: Final = 2
-
-
-def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
-    """Give the contact's next classes, seats and waiting lists, and the last classes before them."""
-    now = timezone.now()
-    seats = Participant.objects.filter(contact=contact).values("session")
-    waits = WaitingListEntry.objects.filter(contact=contact)
-    rows = ClassSession.objects.of(contact.workspace).with_names()
-    coming = rows.filter(pk__in=seats.union(waits.values("session"), all=True), ends_at__gt=now)
-    is_waiting = Exists(waits.filter(session=OuterRef("pk")))
-    coming = coming.exclude(status=Status.CANCELLED).annotate(is_waiting=is_waiting)
-    found = list(coming.by_start()[: MOST_COMING + 1])
-    past = rows.filter(pk__in=seats, ends_at__lte=now).order_by("-starts_at", "-id")
-    return {
-        "classes": [*found[:MOST_COMING], *past[:MOST_PAST]],
-        "has_more": len(found) > MOST_COMING,
-        "zone": ZoneInfo(contact.workspace.timezone),
-    }
-
-
-# Today's classes on the home page ------------------------------------------------------------------
-
-
-def _today(workspace: Workspace, now: datetime, most: int) -> HomeContent:
-    first, last = today_of(workspace, now)
-    held = ClassSession.objects.of(workspace).filter(status=ClassSession.Status.SCHEDULED, ends_at__gt=now)
-    rows = []
-    for one in held.filter(starts_at__gte=first, starts_at__lt=last).with_names().by_start()[:most]:
-        seats = _("%(taken)s of %(seats)s seats taken") % {"taken": one.participants_count, "seats": one.capacity}
-        url = reverse("app:class", args=[one.uuid])
-        rows.append(HomeRow(title=one.service.name, detail=seats, at=one.starts_at, url=url))
-    return HomeContent(rows=rows)
-
-
-TODAY: Final = HomeSection(
-    name="classes",
-    label=gettext_lazy("Today's classes"),
-    order=30,
-    url_name="app:classes",
-    content=_today,
-    is_today=True,
-)

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils.timezone import now
 
+from agency.actors import Actor
 from config.errors import Conflict, NotFound
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
@@ -14,6 +15,7 @@ from workspaces.classes.services.sessions import (
     Status,
     call_change_handlers,
     lock_class,
+    record_contact_activity,
     record_participant,
     require_scheduled,
 )
@@ -58,7 +60,7 @@ def add_participant(*, session: ClassSession, contact: Contact, now: datetime) -
 
 
 @transaction.atomic
-def remove_participant(*, session: ClassSession, contact: Contact | None, now: datetime) -> ClassSession:
+def remove_participant(*, session: ClassSession, contact: Contact | None, now: datetime, by: Actor) -> ClassSession:
     """Free the seat of a contact; the first of the waiting list gets it.
 
     Raises `ClassIsCancelled`, `ClassIsCompleted`, `ParticipantNotFound`.
@@ -71,6 +73,7 @@ def remove_participant(*, session: ClassSession, contact: Contact | None, now: d
     seated.delete()
     session.participants_count -= 1
     record_participant(events.PARTICIPANT_REMOVED, session, contact, now)
+    record_contact_activity(session, contact, what="seat_removed", by=by)
     call_change_handlers(session, "removed", contact, now)
     fill_free_seats(session, now)
     return session

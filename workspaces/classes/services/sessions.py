@@ -137,6 +137,18 @@ def record_class_activity(*, session: ClassSession, what: str, by: Actor) -> Non
     )
 
 
+def record_contact_activity(session: ClassSession, contact: Contact, *, what: str, by: Actor) -> None:
+    """Add an entry such as `class.seat_removed` about a contact, under the name of the class."""
+    record_activity(
+        by=by,
+        action=f"class.{what}",
+        agency_id=session.workspace.agency_id,
+        workspace_uuid=session.workspace.uuid,
+        target=("contact", contact.uuid, session.service.name),
+        details={"class": str(session.uuid), "starts_at": session.starts_at.isoformat()},
+    )
+
+
 def lock_class(session: ClassSession) -> ClassSession:
     """Lock the row and read it anew. Takes workspace, service and an unchanged staff member from the given session."""
     locked = ClassSession.objects.select_for_update(no_key=True).get(pk=session.pk)

@@ -6,6 +6,7 @@ from typing import Final
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
 
+from agency.actors import Actor
 from config.errors import Conflict, NotFound
 from workspaces.classes import events
 from workspaces.classes.models import ClassSession, Participant, WaitingListEntry
@@ -13,6 +14,7 @@ from workspaces.classes.services.sessions import (
     Status,
     call_change_handlers,
     lock_class,
+    record_contact_activity,
     record_participant,
     require_scheduled,
 )
@@ -70,12 +72,13 @@ def join_waiting_list(*, session: ClassSession, contact: Contact, now: datetime)
 
 
 @transaction.atomic
-def leave_waiting_list(*, session: ClassSession, contact: Contact | None) -> None:
+def leave_waiting_list(*, session: ClassSession, contact: Contact | None, by: Actor) -> None:
     """Take a contact from the list. Raises `WaitingListEntryNotFound`."""
     session = lock_class(session)
     deleted, _ = WaitingListEntry.objects.filter(session=session, contact=contact).delete()
-    if not deleted:
+    if contact is None or not deleted:
         raise WaitingListEntryNotFound
+    record_contact_activity(session, contact, what="waiting_list_left", by=by)
 
 
 def fill_free_seats(session: ClassSession, now: datetime) -> list[Participant]:

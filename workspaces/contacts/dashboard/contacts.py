@@ -1,5 +1,6 @@
 """Dashboard pages about a workspace's contacts, and the routes of all pages about contacts, segments and imports."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -10,6 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agency.models import ActivityEntry
+from agency.pages.activity import changes_for_customers
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import MOST_COUNTED, count_capped, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
@@ -21,7 +24,7 @@ from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.dashboard.tasks import shown_tasks
 from workspaces.contacts.models import Contact
 from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
-from workspaces.contacts.pages import panels_of, timeline_of
+from workspaces.contacts.pages import TimelineEntry, panels_of, timeline_of
 from workspaces.contacts.serializers import ContactFilterSet, only_tag
 from workspaces.contacts.services import (
     ContactNotFound,
@@ -34,8 +37,11 @@ from workspaces.contacts.services import (
     remove_contact,
     update_contact,
 )
+from workspaces.contacts.services.contacts import ACTIVITY_TARGET
 from workspaces.contacts.services.csv_files import exported_lines
+from workspaces.contacts.services.events import CONTACT_UPDATED
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
+from workspaces.subaccounts.dashboard.home import ActivityNames
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.services.recording import record_workspace_activity
 
@@ -123,7 +129,7 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
 
     def save(self, form: ContactForm) -> HttpResponse:
         now = timezone.now()
-        saved = update_contact(contact=self.contact, now=now, source=Source.DASHBOARD, **form.values())
+        saved = update_contact(contact=self.contact, now=now, source=Source.DASHBOARD, by=self.by, **form.values())
         return self.done(_("The contact was saved."), ONE, saved.uuid)
 
     def context(self) -> dict[str, Any]:
@@ -138,6 +144,30 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
             "attributes": list(self.contact.attributes.items()),
             **shown_tasks(self.contact, self.workspace),
         }
+
+
+def changes_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
+    """Give the newest changes that people and keys made to a contact's fields, each with who made it."""
+    workspace = contact.workspace
+    rows = ActivityEntry.objects.filter(workspace_uuid=workspace.uuid, target_id=str(contact.uuid), at__lt=before)
+    rows = rows.filter(target_kind=ACTIVITY_TARGET, action=CONTACT_UPDATED)
+    names = ActivityNames(workspace)
+    return [
+        TimelineEntry(
+            at=entry.at,
+            icon="person",
+            title=_("Contact changed"),
+            text=", ".join(_changed_fields(entry)),
+            state=names.of_actor(entry),
+        )
+        for entry in rows.select_related("agency").order_by("-id")[:most]
+    ]
+
+
+def _changed_fields(entry: ActivityEntry) -> Iterator[str]:
+    for change in changes_for_customers(entry):
+        yield change.label
+    yield from entry.details.get("details", [])
 
 
 def _read_moment(text: str) -> datetime | None:

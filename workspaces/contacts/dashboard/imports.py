@@ -1,7 +1,9 @@
 """Dashboard pages to upload a file of contacts, map its columns and watch the import."""
 
+import re
 from collections.abc import Sequence
-from typing import IO, Any, cast
+from functools import cache
+from typing import IO, Any, Final, cast
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
@@ -10,7 +12,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from agency.pages.branding import in_page_language
 from agency.pages.pagination import with_id
@@ -19,7 +21,7 @@ from agency.services.exports import csv_line
 from config.tries.counting import MOST_TRIES
 from workspaces.contacts.dashboard.forms import FIELD_LABELS, MappingForm, UploadForm, left_out
 from workspaces.contacts.models import ContactImport
-from workspaces.contacts.services.csv_files import TARGETS
+from workspaces.contacts.services.csv_files import ATTRIBUTE, TARGETS
 from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
@@ -37,6 +39,62 @@ SAMPLE_ROWS = (
 )
 BYTE_ORDER_MARK = "\ufeff"  # tells spreadsheet programs that the text is UTF-8
 Status = ContactImport.Status
+
+
+# The sentences in which a row may be refused, in the API's English; some of them name a field, a number or a limit.
+SENTENCES: Final = (
+    gettext_noop("The phone field must be a phone number with its country code such as +49 30 1234567."),
+    gettext_noop("The email field must be a valid e-mail address."),
+    gettext_noop("The timezone field must be an IANA time zone such as Europe/Berlin."),
+    gettext_noop("The country field must be a country's code of two letters such as DE."),
+    gettext_noop("The attributes field must have names of 1 to 40 characters."),
+    gettext_noop("The attributes field must not have the same name twice."),
+    gettext_noop("This row has more cells than there are headings in the first line."),
+    gettext_noop("Each entry of the tags field may have at most %(number)s characters."),
+    gettext_noop("The %(field)s field may have at most %(number)s characters."),
+    gettext_noop("The %(field)s field holds characters that cannot be stored."),
+    gettext_noop("The %(field)s field must not contain control characters."),
+    gettext_noop("The %(field)s field must not contain characters that override the direction of text."),
+    gettext_noop("The tags field may have at most %(number)s entries."),
+    gettext_noop("The attributes field may have at most %(number)s names."),
+    gettext_noop("A contact may have at most %(number)s tags."),
+    gettext_noop("A contact may have at most %(number)s attributes."),
+    gettext_noop("The plan of this sub-account allows %(number)s %(limit)s."),
+)
+PARTS: Final = {
+    "%(number)s": r"(?P<number>[\d,]+)",
+    "%(field)s": r"(?P<field>.{1,60}?)",
+    "%(limit)s": "(?P<limit>.{1,60})",
+}
+# A reason is made of sentences, each of which begins with a capital letter.
+BETWEEN_SENTENCES: Final = re.compile(r"(?<=\.) (?=[A-Z])")
+
+
+@cache
+def _patterns() -> Sequence[tuple[re.Pattern[str], str]]:
+    """Return each sentence with the pattern that it is found by."""
+    patterns = []
+    for sentence in SENTENCES:
+        pieces = re.split(r"(%\(\w+\)s)", sentence)
+        patterns.append((re.compile("".join(PARTS.get(piece) or re.escape(piece) for piece in pieces)), sentence))
+    return patterns
+
+
+def shown_reason(reason: str) -> str:
+    """Translate the reason why a row was refused into the page's language."""
+    return " ".join(map(_translated, BETWEEN_SENTENCES.split(reason)))
+
+
+def _translated(sentence: str) -> str:
+    for pattern, known in _patterns():
+        if found := pattern.fullmatch(sentence):
+            values = found.groupdict()
+            if "field" in values:
+                values["field"] = str(FIELD_LABELS.get(values["field"], values["field"].removeprefix(ATTRIBUTE)))
+            if "limit" in values:
+                values["limit"] = in_page_language(values["limit"])
+            return _(known) % values if values else _(known)
+    return in_page_language(sentence)
 
 
 class ContactImports(ListPage, DashboardView):
@@ -153,7 +211,7 @@ class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
         """Return the number, the reason and the beginning of the first refused rows."""
         rows = self.contact_import.refused_rows.order_by("row").values_list("row", "reason", "values")
         return [
-            (row, in_page_language(reason), Truncator(" · ".join(filter(str.strip, values))).chars(LONGEST_ROW_SHOWN))
+            (row, shown_reason(reason), Truncator(" · ".join(filter(str.strip, values))).chars(LONGEST_ROW_SHOWN))
             for row, reason, values in rows[:REFUSED_SHOWN]
         ]
 
@@ -172,7 +230,10 @@ class RefusedRows(ContactImportDetail):
         self.find(uuid=uuid)
         refused = self.contact_import.refused_rows.order_by("row").values_list("row", "reason", "values")
         headings = [_("Row"), _("Reason"), *self.contact_import.columns]
-        lines = [csv_line(headings), *(csv_line([str(row), reason, *values]) for row, reason, values in refused)]
+        lines = [
+            csv_line(headings),
+            *(csv_line([str(row), shown_reason(reason), *values]) for row, reason, values in refused),
+        ]
         answer = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = 'attachment; filename="refused.csv"'
         return answer

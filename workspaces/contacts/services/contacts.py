@@ -1,6 +1,6 @@
 """Creates, changes, merges and removes contacts. The rows of other apps are locked, moved and removed along."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agency.actors import SYSTEM, Actor
+from agency.services import record_activity
 from config.db import name_key
 from config.errors import InvalidInput, NotFound
 from config.hooks import Registry
@@ -53,6 +54,9 @@ def lock_dependents(contacts: Collection[int]) -> None:
 
 
 Source = Contact.OptOutSource
+# The kind of the entries of the activity log that are about a contact.
+ACTIVITY_TARGET: Final = "contact"
+MOST_DETAILS_RECORDED: Final = 10
 # A contact that a person enters needs at least one of these.
 IDENTIFYING_FIELDS: Final = ("name", "phone", "email")
 
@@ -107,11 +111,13 @@ def update_contact(
     now: datetime,
     source: Source = Source.API,
     cause: ChangeCause | None = None,
+    by: Actor | None = None,
     **changes: Unpack[ContactValues],
 ) -> Contact:
     """Change the given fields of a contact. Without a real change no event is recorded.
 
-    `cause` is the automation that makes the change, if one does.
+    `cause` is the automation that makes the change, if one does. `by` is the person or the key that makes it; the
+    activity log says which fields they changed. Automations, networks and visitors of the booking page have none.
 
     Raises `ValueRefused`, `PhoneTaken`, `EmailTaken`, `ContactNotFound`, and `ContactUnidentified` for a change that
     empties the last of name, phone and e-mail. A contact that came from a network may have none of them.
@@ -130,9 +136,27 @@ def update_contact(
         record(contact.workspace, named_events, now=now)
         added = AddedTags(contact.pk, added_tags(before["tags"], contact.tags))
         tell_tags_added(contact.workspace, [added], now=now, cause=cause)
+        if by is not None:
+            _record_update(contact, {**before, "opted_out": was_out}, by=by)
     elif is_statement:
         contact.save(update_fields=["consent_told_at"])
     return contact
+
+
+def _record_update(contact: Contact, before: Mapping[str, Any], *, by: Actor) -> None:
+    """Add an entry about a contact, which names neither the contact nor a value: it outlives the contact's removal."""
+    after = {**contact_reading(contact), "opted_out": contact.opted_out}
+    was, is_now = before["attributes"], after["attributes"]
+    changed = sorted(name for name in {*was, *is_now} if was.get(name) != is_now.get(name))
+    record_activity(
+        by=by,
+        action=events.CONTACT_UPDATED,
+        agency_id=contact.workspace.agency_id,
+        workspace_uuid=contact.workspace.uuid,
+        target=(ACTIVITY_TARGET, contact.uuid, ""),
+        details={"details": changed[:MOST_DETAILS_RECORDED]} if changed else {},
+        changes={name: (before[name], value) for name, value in after.items()},
+    )
 
 
 def _is_identified(contact: Contact) -> bool:

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.functional import cached_property
 
 from agency import limits
+from agency.actors import Actor
 from agency.services import subscribed_events
 from config.db import violated_constraint
 from config.errors import Conflict, InvalidInput
@@ -31,7 +32,7 @@ from workspaces.contacts.services.fields import CHECKS, ValueRefused, added_tags
 from workspaces.contacts.services.opt_outs import opt_out_events, write_opt_out
 from workspaces.contacts.services.tag_handlers import AddedTags, tell_tags_added
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services import LimitReached, lock_workspace
+from workspaces.subaccounts.services import LimitReached, lock_workspace, record_workspace_activity
 
 Errors = dict[str, list[str]]
 NO_ADDRESS = {"phone": ["A row needs a phone number or an e-mail address."]}
@@ -147,10 +148,11 @@ def _import(workspace: Workspace, rows: Sequence[Any], source: Source, now: date
 
 
 @transaction.atomic
-def import_contacts_of_a_call(*, workspace: Workspace, rows: Sequence[Any], now: datetime) -> ImportResult:
-    """Import the contacts of one API call and record the event of a completed import."""
+def import_contacts_of_a_call(*, workspace: Workspace, rows: Sequence[Any], now: datetime, by: Actor) -> ImportResult:
+    """Import the contacts of one API call. Record the event of a completed import, and one entry for all rows."""
     result = import_contacts(workspace=workspace, rows=rows, now=now)
     record_import(workspace, origin="api", filename=None, counts=result.counts, now=now)
+    record_workspace_activity(workspace=workspace, action="contact.imported", by=by, details={**result.counts})
     return result
 
 

@@ -7,6 +7,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -28,6 +29,11 @@ from workspaces.conversations.services.saved_replies import VARIABLES
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 
+def _help_text() -> str:
+    names = ", ".join(f"{{{{{name}}}}}" for name in VARIABLES)
+    return _("%(names)s are filled in for the person you write to.") % {"names": names}
+
+
 class SavedReplyForm(forms.Form):
     name = NameField(
         max_length=LONGEST_NAME, help_text=gettext_lazy("To find the reply, type / and a part of the name.")
@@ -36,8 +42,7 @@ class SavedReplyForm(forms.Form):
         label=gettext_lazy("Text"),
         max_length=LONGEST_REPLY,
         widget=forms.Textarea({"rows": 6}),
-        help_text=gettext_lazy("%(names)s are filled in for the person you write to.")
-        % {"names": ", ".join(f"{{{{{name}}}}}" for name in VARIABLES)},
+        help_text=lazy(_help_text, str)(),
     )
 
 

@@ -1,7 +1,7 @@
 """Pages about invoices: their list, one invoice, and the form of a draft."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -17,11 +17,13 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.invalid_forms import mark_form_redisplayed
 from agency.pages.pagination import with_id
+from agency.pages.periods import DAYS, days_asked
 from agency.pages.registry import StrOrPromise
-from agency.pages.tables import Column, Filter, ListPage, Table
+from agency.pages.tables import Column, Filter, Table
 from config.api.requests import is_storable, parse_uuid
 from config.db import database_now, like_pattern, name_key
 from workspaces.catalogue.dashboard.form_views import Link
+from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
 from workspaces.finance.dashboard.invoice_forms import (
     ADD,
@@ -64,16 +66,6 @@ STATUSES: Final = (
     (Status.VOID.value, Status.VOID.label),
 )
 MOST_CONTACTS: Final = 1_000
-YEARS: Final = range(2000, 2200)
-
-
-def read_day(text: str) -> date | None:
-    """Read a day from the query string; None if the text is not a day of a known year."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return None
-    return day if day.year in YEARS else None
 
 
 def end_of_day(day: date, zone: ZoneInfo) -> datetime:
@@ -81,7 +73,7 @@ def end_of_day(day: date, zone: ZoneInfo) -> datetime:
     return start_of_day(day + timedelta(days=1), zone)
 
 
-class Invoices(ListPage, DashboardView):
+class Invoices(ListByContact):
     """All invoices and credit notes, newest first, or those that match the filters, with their totals."""
 
     nav = LIST
@@ -101,34 +93,30 @@ class Invoices(ListPage, DashboardView):
                 name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Number, or name of the contact")
             ),
             Filter(name="status", label=gettext_lazy("State"), is_choice=True, choices=STATUSES),
+            replace(DAYS, label=gettext_lazy("Issued")),
             Filter(name="from", label=gettext_lazy("Issued from"), is_date=True),
             Filter(name="to", label=gettext_lazy("Issued until"), is_date=True),
         ),
         sort="-created",
-        keeps=("contact",),
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now, state = database_now(), self.read_table()
-        contact = self._contact()
-        rows = self._found(state.values, contact, now)
-        state.is_filtered = state.is_filtered or contact is not None
+        rows = self._found(state.values, now)
         state.fetch(rows.select_related("contact"))
         totals = totals_of(rows) if state.rows else []
         zone = ZoneInfo(self.workspace.timezone)
-        return self.list_page("finance/invoices/list.html", state, now=now, zone=zone, totals=totals, contact=contact)
+        return self.list_page(
+            "finance/invoices/list.html", state, now=now, zone=zone, totals=totals, contact=self.contact
+        )
 
-    def _contact(self) -> Contact | None:
-        uuid = parse_uuid(self.request.GET.get("contact", ""))
-        return with_id(Contact.objects.of(self.workspace), uuid)
-
-    def _found(self, asked: Mapping[str, str], contact: Contact | None, now: datetime) -> "QuerySet[Invoice]":
+    def _found(self, asked: Mapping[str, str], now: datetime) -> "QuerySet[Invoice]":
         zone = ZoneInfo(self.workspace.timezone)
         rows = with_status(Invoice.objects.of(self.workspace), asked["status"], now)
-        first, last = read_day(asked["from"]), read_day(asked["to"])
-        rows = rows.filter(contact=contact) if contact else rows
-        rows = rows.filter(issued_at__gte=start_of_day(first, zone)) if first else rows
-        rows = rows.filter(issued_at__lt=end_of_day(last, zone)) if last else rows
+        days = days_asked(asked, now.astimezone(zone).date())
+        rows = rows.filter(contact=self.contact) if self.contact else rows
+        rows = rows.filter(issued_at__gte=start_of_day(days.first, zone)) if days.first else rows
+        rows = rows.filter(issued_at__lt=end_of_day(days.last, zone)) if days.last else rows
         return self._matching(rows, asked["search"][:LONGEST_SEARCH])
 
     def _matching(self, rows: "QuerySet[Invoice]", search: str) -> "QuerySet[Invoice]":

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.forms import LineField
 from agency.pages.pagination import with_id
+from agency.pages.periods import DAYS, DAYS_AHEAD, YEARS, days_asked
 from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import is_storable
@@ -23,7 +24,7 @@ from config.db import database_now
 from workspaces.catalogue.dashboard.form_views import Link, ObjectFormView
 from workspaces.finance.dashboard.exports import CSV
 from workspaces.finance.dashboard.invoice_forms import LONGEST_SEARCH
-from workspaces.finance.dashboard.invoices import ONE, YEARS, InvoiceDetail, end_of_day, read_day
+from workspaces.finance.dashboard.invoices import ONE, InvoiceDetail, end_of_day
 from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction
 from workspaces.finance.models.payments import LONGEST_NOTE
 from workspaces.finance.services.accounts import payment_account_of
@@ -57,6 +58,7 @@ class Payments(ListPage, DashboardView):
         filters=(
             Filter(name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Number of the invoice")),
             Filter(name="method", label=gettext_lazy("Method"), is_choice=True, choices=Method.choices),
+            DAYS,
             Filter(name="from", label=gettext_lazy("From"), is_date=True),
             Filter(name="to", label=gettext_lazy("Until"), is_date=True),
         ),
@@ -71,9 +73,9 @@ class Payments(ListPage, DashboardView):
     def _found(self, asked: Mapping[str, str], zone: ZoneInfo) -> "QuerySet[Payment]":
         rows = Payment.objects.filter(workspace=self.workspace)
         rows = rows.filter(method=asked["method"]) if asked["method"] in Method.values else rows
-        first, last = read_day(asked["from"]), read_day(asked["to"])
-        rows = rows.filter(received_at__gte=start_of_day(first, zone)) if first else rows
-        rows = rows.filter(received_at__lt=end_of_day(last, zone)) if last else rows
+        days = days_asked(asked, timezone.now().astimezone(zone).date())
+        rows = rows.filter(received_at__gte=start_of_day(days.first, zone)) if days.first else rows
+        rows = rows.filter(received_at__lt=end_of_day(days.last, zone)) if days.last else rows
         search = asked["search"][:LONGEST_SEARCH]
         if search:
             rows = rows.filter(invoice__number__icontains=search) if is_storable(search) else rows.none()
@@ -239,6 +241,7 @@ class Payouts(ListPage, DashboardView):
         ),
         filters=(
             Filter(name="status", label=gettext_lazy("State"), is_choice=True, choices=Payout.Status.choices),
+            DAYS_AHEAD,
             Filter(name="from", label=gettext_lazy("From"), is_date=True),
             Filter(name="to", label=gettext_lazy("Until"), is_date=True),
         ),
@@ -253,9 +256,9 @@ class Payouts(ListPage, DashboardView):
     def _found(self, asked: Mapping[str, str]) -> "QuerySet[Payout]":
         rows = Payout.objects.of(self.workspace)
         rows = rows.filter(status=asked["status"]) if asked["status"] in Payout.Status.values else rows
-        first, last = read_day(asked["from"]), read_day(asked["to"])
-        rows = rows.filter(arrives_on__gte=first) if first else rows
-        return rows.filter(arrives_on__lte=last) if last else rows
+        days = days_asked(asked, timezone.now().astimezone(ZoneInfo(self.workspace.timezone)).date())
+        rows = rows.filter(arrives_on__gte=days.first) if days.first else rows
+        return rows.filter(arrives_on__lte=days.last) if days.last else rows
 
 
 class PayoutView(DashboardView):

@@ -7,13 +7,16 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from agency.pages.charts import BucketLabel, Chart, ChartSource, Period, PeriodChoice, Series, draw
 from config.db import database_now
 from config.formats import format_day
 from workspaces.contacts.models import Contact
-from workspaces.finance.models import Invoice
+from workspaces.contacts.pages import TimelineEntry
+from workspaces.finance.models import Invoice, Payment, Refund
+from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.payouts import expected_payouts
 from workspaces.finance.services.reports import (
     MONTHS_SHOWN,
@@ -167,3 +170,37 @@ def invoices_of_contact(contact: Contact) -> Mapping[str, Any]:
         "contact": contact,
         "now": now,
     }
+
+
+def money_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
+    """Give the newest invoices that a contact was issued, payments of them and refunds, for the contact's timeline."""
+    own = Invoice.objects.filter(contact=contact, workspace=contact.workspace_id)
+    issued = own.filter(issued_at__lt=before).order_by("-issued_at", "-id")
+    paid = Payment.objects.filter(invoice__in=own, received_at__lt=before).order_by("-received_at", "-id")
+    back = Refund.objects.filter(payment__invoice__in=own, status=Refund.Status.SUCCEEDED, ended_at__lt=before)
+    back = back.select_related("payment__invoice").order_by("-ended_at", "-id")
+    rows = [
+        *((one.issued_at, _issued(one), one.total, one) for one in issued[:most]),
+        *(
+            (one.received_at, _("Payment received"), one.amount, one.invoice)
+            for one in paid.select_related("invoice")[:most]
+        ),
+        *((one.ended_at, _("Refund succeeded"), one.amount, one.payment.invoice) for one in back[:most]),
+    ]
+    return [
+        TimelineEntry(
+            at=at,
+            icon="plan",
+            title=title,
+            text=format_money(amount, invoice.currency),
+            url=reverse("app:invoice", args=[invoice.uuid]),
+        )
+        for at, title, amount, invoice in rows
+        if at is not None
+    ]
+
+
+def _issued(invoice: Invoice) -> str:
+    is_note = invoice.kind == Invoice.Kind.CREDIT_NOTE
+    text = _("Credit note issued: %(number)s") if is_note else _("Invoice issued: %(number)s")
+    return text % {"number": invoice.number}

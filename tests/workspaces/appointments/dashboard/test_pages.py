@@ -205,6 +205,8 @@ def test_appointments_are_listed_and_filtered(a: Tenant, owner: Client, ada: Con
         (f"from={at(0).date()}&to={at(0).date()}", True),
         (f"from={at(0, days=2).date()}", False),
         ("to=2020-01-01", False),
+        ("period=last-7-days", False),
+        ("period=next-7-days", True),
         (f"contact={ada.uuid}", True),
         ("contact=x", False),
     ):

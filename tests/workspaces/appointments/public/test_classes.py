@@ -16,6 +16,7 @@ from tests.factories import ClassSessionFactory, ContactFactory, DomainFactory, 
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.workspaces.appointments.public.salons import ADA, Salon, Visitor, a_class, a_salon, classes_page, the_code
+from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.appointments.models import ClassBooking, VisitorBooking
 from workspaces.appointments.services.booking_pages import change_booking_page
 from workspaces.appointments.services.mails import code_of
@@ -63,12 +64,15 @@ def test_a_visitor_finds_a_class_and_books_a_seat_once(salon: Salon, visitor: Vi
     assert booked.headers["Location"] == f"/book/seat/{booking.token}?booked=1"
     page = visitor.get(booked.headers["Location"]).content.decode()
     assert all(text in page for text in ("Your seat is booked", "Yoga", "Bea", "(America/New York)"))
+    seat(session, None)
+    business = dashboard_client(session.workspace).get(f"/app/classes/{session.uuid}").content.decode()
+    assert business.count("· Booking page</span>") == 1  # not at the seat that the business gave
     again = visitor.type_code(asked.headers["Location"], the_code())
     assert again.headers["Location"] == booked.headers["Location"]
     assert visitor.get(asked.headers["Location"]).status_code == 410
     assert visitor.book_class(session) == f"/book/seat/{booking.token}"  # the same person has one seat
-    assert "2 seats left" in visitor.get(classes_page(session)).content.decode()
-    assert (Participant.objects.count(), ClassBooking.objects.count(), Contact.objects.count()) == (1, 1, 1)
+    assert "1 seat left" in visitor.get(classes_page(session)).content.decode()
+    assert (Participant.objects.count(), ClassBooking.objects.count(), Contact.objects.count()) == (2, 1, 2)
 
 
 def test_a_visitor_joins_the_list_of_a_full_class_and_sees_the_place(salon: Salon, visitor: Visitor) -> None:

@@ -235,7 +235,7 @@ def test_a_visitor_gets_an_email_about_a_seat_and_each_change_for_the_calendar(
     assert invitation_of_class(told[ADA["email"]]) == ("REQUEST", uid, 1, "CONFIRMED", new)
     assert not list(told["grace@example.com"].iter_attachments()) + list(waiting.iter_attachments())
     # The business takes the seat, which goes to the one who waits.
-    remove_participant(session=session, contact=booking.contact, now=now())
+    remove_participant(session=session, contact=booking.contact, now=now(), by=SYSTEM)
     told = the_messages(receiver)
     assert [told[email]["Subject"] for email in (ADA["email"], "grace@example.com")] == [
         "Your seat is cancelled",
@@ -262,7 +262,7 @@ def test_who_was_put_into_a_class_by_the_business_hears_of_moving_up_once_and_th
         join_waiting_list(session=session, contact=person, now=now())
     send_mail()  # the invitation of the owner
     for person in people[:2]:
-        remove_participant(session=session, contact=person, now=now())
+        remove_participant(session=session, contact=person, now=now(), by=SYSTEM)
         fill_seats()
     [(email, message)] = the_messages(receiver).items()
     assert (email, message["Subject"]) == ("ada@example.com", "You have a seat")
@@ -291,20 +291,20 @@ def test_the_email_about_moving_up_is_queued_with_the_seat_or_not_at_all(receive
     join_waiting_list(session=session, contact=people[1], now=now())
     send_mail()  # the invitation of the owner
     with suppress(RuntimeError), transaction.atomic():
-        remove_participant(session=session, contact=people[0], now=now())
+        remove_participant(session=session, contact=people[0], now=now(), by=SYSTEM)
         raise RuntimeError  # the process dies before it commits
     assert not the_messages(receiver)
     assert not ClassBooking.objects.exists()
-    remove_participant(session=session, contact=people[0], now=now())
+    remove_participant(session=session, contact=people[0], now=now(), by=SYSTEM)
     assert list(the_messages(receiver)) == ["n1@example.com"]
     # Somebody may have typed an address that is not theirs: it gets twenty of these a day.
     sent = Mail.objects.get(kind=Mail.Kind.SEAT_MOVED_UP)
     for _ in range(19):
         sent.pk = None
         sent.save(force_insert=True)
-    remove_participant(session=session, contact=people[1], now=now())
+    remove_participant(session=session, contact=people[1], now=now(), by=SYSTEM)
     add_participant(session=session, contact=people[0], now=now())
     join_waiting_list(session=session, contact=people[1], now=now())
-    remove_participant(session=session, contact=people[0], now=now())
+    remove_participant(session=session, contact=people[0], now=now(), by=SYSTEM)
     assert list(the_messages(receiver)) == ["n1@example.com"]  # of the seat that was taken
     assert Mail.objects.get(kind=Mail.Kind.SEAT_MOVED_UP, sent_at=None).failure == "too_many"

@@ -78,4 +78,7 @@ def test_a_few_rows_of_each_stand_beside_the_thread_at_the_same_few_statements(
     assert (shown.count("Yoga "), shown.count("Sale "), shown.count("Call ")) == (5, 3, 5)
     for words in ("All classes", "All broadcasts", "All tasks"):
         assert words in shown
-    assert "Yoga " in text(owner.get(f"/app/contacts/{the_conversation().contact.uuid}"))
+    page = owner.get(f"/app/contacts/{the_conversation().contact.uuid}")
+    assert "Yoga " in text(page)
+    for name in ("classes", "broadcasts"):
+        assert f'href="/app/{name}?contact={the_conversation().contact.uuid}"' in page.content.decode()

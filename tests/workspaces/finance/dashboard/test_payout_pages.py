@@ -50,7 +50,8 @@ def test_the_list_shows_and_filters_payouts(a: Tenant, b: Tenant, owner: Client)
         page = text(owner.get(f"/app/payouts?{query}"))
         assert shown in page, query
         assert ("KWD" in page) != ("€116.97" in page), query
-    assert "No payout matches" in text(owner.get("/app/payouts?from=2026-04-01"))
+    for query in ("from=2026-04-01", "period=next-7-days"):
+        assert "No payout matches" in text(owner.get(f"/app/payouts?{query}"))
     assert owner.get("/app/payouts?status=x&from=%00&to=0001-01-01").status_code == 200
 
 
