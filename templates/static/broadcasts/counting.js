@@ -1,4 +1,5 @@
 // The composer: who gets the broadcast is counted while it is typed, and fallbacks show for the variables in use.
+// What comes with the count also brings the fields of another channel's or template's message, and newer segments.
 
 const composer = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-broadcast]"));
 const PAUSE = 500;
@@ -43,8 +44,39 @@ function showFallbacks(form) {
   list.hidden = isEmpty;
 }
 
+/**
+ * Put a newer part into the place of one that is for another choice. Who is in it goes on in the same field, or in its first.
+ * @param {HTMLFormElement} form
+ * @param {Document} page
+ * @param {string} part the name of the attribute that says which choice it is for
+ */
+function swap(form, page, part) {
+  const [old, next] = [form, page].map((one) => /** @type {HTMLElement | null} */ (one.querySelector(`[${part}]`)));
+  if (!old || !next || old.getAttribute(part) === next.getAttribute(part)) return false;
+  const focused = old.contains(document.activeElement) ? document.activeElement?.getAttribute("name") : null;
+  const now = document.importNode(next, true);
+  old.replaceWith(now);
+  if (focused) /** @type {HTMLElement | null} */ (now.querySelector(`[name="${CSS.escape(focused)}"]`) ?? now.querySelector("input, textarea, select"))?.focus();
+  return true;
+}
+
+/** @param {HTMLFormElement} form @param {Document} page */
+function takeMessage(form, page) {
+  const otherChannel = swap(form, page, "data-messages");
+  if (!swap(form, page, "data-message")) return otherChannel;
+  for (const part of ["[data-phone]", ".variables"]) {
+    const [old, next] = [form, page].map((one) => /** @type {HTMLElement | null} */ (one.querySelector(part)));
+    if (!old || !next) continue;
+    old.toggleAttribute("hidden", next.hidden);
+    if (part === "[data-phone]") old.replaceWith(document.importNode(next, true));
+  }
+  form.dispatchEvent(new Event("composer:swapped"));
+  return otherChannel;
+}
+
 /** @param {HTMLFormElement} form @param {Document} page */
 function take(form, page) {
+  if (takeMessage(form, page)) plan(form, 0);
   /** @type {NodeListOf<HTMLElement>} */
   const fallbacks = page.querySelectorAll("[data-fallback]");
   for (const one of fallbacks) {
@@ -55,7 +87,7 @@ function take(form, page) {
   const parts = form.querySelectorAll("[data-counted]");
   for (const part of parts) {
     const then = page.querySelector(`[data-counted="${CSS.escape(part.dataset.counted ?? "")}"]`);
-    if (then && then.textContent !== part.textContent) part.replaceChildren(...document.importNode(then, true).childNodes);
+    if (then && then.textContent !== part.textContent && !part.contains(document.activeElement)) part.replaceChildren(...document.importNode(then, true).childNodes);
   }
   showFallbacks(form);
 }
@@ -68,7 +100,7 @@ async function count(form, question) {
   body.set("choose", "count");
   const answer = await fetch(location.href, { method: "POST", body, headers: { Accept: "text/html" }, signal: asking.signal });
   // The page is shown again with status 422, since nothing was sent. Any other answer is not the composer.
-  if (answer.redirected || answer.status !== 422) return;
+  if (answer.redirected || answer.status !== 422) throw new Error(String(answer.status));
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (question !== questionOf(form)) return;
   take(form, page);
@@ -82,7 +114,8 @@ function plan(form, wait, anew = false) {
     const question = questionOf(form);
     if (question === counted && !anew) return;
     counted = question;
-    count(form, question).catch(() => { /* the next change counts again */ });
+    // The next change counts again. Until then a button shows the fields of what was chosen.
+    count(form, question).catch((reason) => { if (reason.name !== "AbortError") form.dispatchEvent(new Event("composer:failed")); });
   }, wait);
 }
 
@@ -96,6 +129,9 @@ if (composer) {
     showFallbacks(composer);
     plan(composer, PAUSE);
   });
-  showFallbacks(composer);
-  plan(composer, 0);
+  // Back to this page, the browser fills in what was typed only now; and there may be newer segments.
+  addEventListener("pageshow", () => {
+    showFallbacks(composer);
+    plan(composer, 0, true);
+  });
 }
