@@ -211,5 +211,5 @@ def test_sending_to_many_asks_in_a_dialog_that_begins_at_its_way_out(page: Page,
 
     press.click()
     dialog.get_by_role("button", name="Send to 3 now").click()
-    expect(page.get_by_text("The broadcast is scheduled.")).to_be_visible()
+    expect(page.get_by_text("The broadcast is being sent.")).to_be_visible()
     assert Broadcast.objects.get().status == "Scheduled"
