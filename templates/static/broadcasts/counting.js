@@ -45,38 +45,48 @@ function showFallbacks(form) {
 }
 
 /**
- * Put a newer part into the place of one that is for another choice. Who is in it goes on in the same field, or in its first.
+ * A part of the form as it is and as it comes, if it is in both.
  * @param {HTMLFormElement} form
  * @param {Document} page
- * @param {string} part the name of the attribute that says which choice it is for
+ * @param {string} selector
+ * @returns {[HTMLElement, HTMLElement] | null}
+ */
+function bothOf(form, page, selector) {
+  const [old, next] = [form, page].map((one) => /** @type {HTMLElement | null} */ (one.querySelector(selector)));
+  return old && next && [old, document.importNode(next, true)];
+}
+
+/**
+ * Put a part for another choice into its place. Who is in it goes on in the same field, or in its first.
+ * @param {HTMLFormElement} form
+ * @param {Document} page
+ * @param {string} part the attribute that says which choice it is for
  */
 function swap(form, page, part) {
-  const [old, next] = [form, page].map((one) => /** @type {HTMLElement | null} */ (one.querySelector(`[${part}]`)));
+  const [old, next] = bothOf(form, page, `[${part}]`) ?? [];
   if (!old || !next || old.getAttribute(part) === next.getAttribute(part)) return false;
-  const focused = old.contains(document.activeElement) ? document.activeElement?.getAttribute("name") : null;
-  const now = document.importNode(next, true);
-  old.replaceWith(now);
-  if (focused) /** @type {HTMLElement | null} */ (now.querySelector(`[name="${CSS.escape(focused)}"]`) ?? now.querySelector("input, textarea, select"))?.focus();
+  const focused = old.contains(document.activeElement) && document.activeElement?.getAttribute("name");
+  old.replaceWith(next);
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const fields = next.querySelectorAll("input, textarea, select");
+  if (focused) ([...fields].find((field) => field.name === focused) ?? fields[0])?.focus();
   return true;
 }
 
 /** @param {HTMLFormElement} form @param {Document} page */
 function takeMessage(form, page) {
-  const otherChannel = swap(form, page, "data-messages");
-  if (!swap(form, page, "data-message")) return otherChannel;
-  for (const part of ["[data-phone]", ".variables"]) {
-    const [old, next] = [form, page].map((one) => /** @type {HTMLElement | null} */ (one.querySelector(part)));
-    if (!old || !next) continue;
-    old.toggleAttribute("hidden", next.hidden);
-    if (part === "[data-phone]") old.replaceWith(document.importNode(next, true));
-  }
+  if (swap(form, page, "data-messages")) plan(form, 0, true);
+  if (!swap(form, page, "data-message")) return;
+  const [phone, nextPhone] = bothOf(form, page, "[data-phone]") ?? [];
+  if (phone && nextPhone) phone.replaceWith(nextPhone);
+  const [variables, nextVariables] = bothOf(form, page, ".variables") ?? [];
+  if (variables && nextVariables) variables.hidden = Boolean(nextVariables.hidden);
   form.dispatchEvent(new Event("composer:swapped"));
-  return otherChannel;
 }
 
 /** @param {HTMLFormElement} form @param {Document} page */
 function take(form, page) {
-  if (takeMessage(form, page)) plan(form, 0);
+  takeMessage(form, page);
   /** @type {NodeListOf<HTMLElement>} */
   const fallbacks = page.querySelectorAll("[data-fallback]");
   for (const one of fallbacks) {
@@ -87,7 +97,8 @@ function take(form, page) {
   const parts = form.querySelectorAll("[data-counted]");
   for (const part of parts) {
     const then = page.querySelector(`[data-counted="${CSS.escape(part.dataset.counted ?? "")}"]`);
-    if (then && then.textContent !== part.textContent && !part.contains(document.activeElement)) part.replaceChildren(...document.importNode(then, true).childNodes);
+    const isNew = then && then.textContent !== part.textContent;
+    if (isNew && !part.contains(document.activeElement)) part.replaceChildren(...document.importNode(then, true).childNodes);
   }
   showFallbacks(form);
 }

@@ -1,4 +1,4 @@
-// What is unread shows in the menu and outside the page: in the tab's title, on its icon or the app's, and by a sound if somebody wants one.
+// What is unread shows in the menu, in the tab's title, on its icon or the app's, and by a sound if somebody wants one.
 // One tab of a browser asks now and then; the others hear what it was told.
 
 /** @typedef {{ notifications: number, messages: number, newest: string }} Unread */
