@@ -258,9 +258,9 @@ class SubAccountSuspend(SubAccountDetailView, FormPage[ReasonForm]):
             "crumbs": self.crumbs(),
             "heading": _("Suspend %(name)s?") % {"name": self.workspace.name},
             "text": _(
-                "Your customer's dashboard, booking page and API keys stop working at once. Messages and broadcasts wait; "
-                "messages that have waited for an hour are not sent. Nothing is deleted, and you can restore it at any "
-                "time."
+                "Your customer's dashboard, booking page and API keys stop working at once. Messages and broadcasts "
+                "wait; messages that have waited for an hour are not sent. Nothing is deleted, and you can restore it "
+                "at any time."
             ),
             "submit": _("Suspend"),
             "danger": True,
