@@ -200,7 +200,7 @@ def _memberships(user: User, agency_id: int | None) -> Iterable[Membership]:
 STEPS = [
     FirstStep(
         title=_("Create a plan"),
-        text=_("What your customers may use: contacts, team members, channels."),
+        text=_("Limits for your customers, such as contacts, team members and channels."),
         url_name="console:plan-new",
         action=_("New plan"),
         is_done=_has_plan,

@@ -1,4 +1,4 @@
-"""Dates, times, relative times, numbers and percentages as people of the active language write them: CLDR by Babel.
+"""Dates, times, numbers and percentages as people of the active language write them: CLDR by Babel.
 
 A skeleton of CLDR, such as `yMMMd`, says which parts of a day are written, and how wide; the language chooses their
 order, case and signs. Babel is slow, so its texts are kept: the rows of a list are often of the same days.
@@ -16,6 +16,10 @@ from django.utils.translation import get_language
 
 # CLDR's "en" is American. Our English writes the day before the month.
 REGIONS: Final = {"en": "en_GB"}
+THOUSAND: Final = 1000
+# The smallest number with separated thousands, where CLDR's minimumGroupingDigits is not one: Spanish writes 1234, but
+# 12.345. Babel does not know it.
+FEWEST_GROUPED: Final = {"es": 10 * THOUSAND}
 UNITS: Final = (
     ("year", timedelta(days=365)),
     ("month", timedelta(days=30)),
@@ -30,6 +34,7 @@ CLOCK_FIELDS: Final = {"H": "hour", "m": "minute", "s": "second"}
 # A month of fewer letters in a pattern is a number.
 SHORT_NAME: Final = 3
 HUNDRED: Final = 100
+UTC: Final = "UTC"
 MOST_DECIMALS: Final = 6
 Number = int | float | Decimal
 
@@ -47,6 +52,31 @@ def format_time(moment: datetime | time, *, seconds: bool = False) -> str:
 def format_day_time(moment: datetime, skeleton: str = "yMMMd", *, seconds: bool = False) -> str:
     """Write a day and a time, such as `3 Nov 2026, 09:05`."""
     return _joined(_language())(format_time(moment, seconds=seconds), format_day(moment, skeleton))
+
+
+def format_days(first: date, last: date, skeleton: str = "yMMMd") -> str:
+    """Write the days from the first to the last, such as `23-29 Nov 2026`."""
+    return _days(_language(), skeleton, first, last)
+
+
+def format_times(begins: datetime | time, ends: datetime | time) -> str:
+    """Write a part of a day, such as `09:05-10:00`."""
+    before, between = _clock_interval(_language())
+    return before(begins) + between(ends)
+
+
+def format_period(begins: datetime, ends: datetime, skeleton: str = "yMMMd") -> str:
+    """Write a period: a part of a day, such as `3 Nov 2026, 09:05-10:00`, or the day and time of both ends."""
+    if begins.date() == ends.date():
+        return _joined(_language())(format_times(begins, ends), format_day(begins, skeleton))
+    between: str = _locale(_language()).interval_formats[None]
+    return between.format(format_day_time(begins, skeleton), format_day_time(ends, skeleton))
+
+
+def format_zone(moment: datetime) -> str:
+    """Write the short name of a moment's time zone, such as `CET`, or its distance from UTC, such as `GMT-5`."""
+    offset, summer = moment.utcoffset() or timedelta(), moment.dst() or timedelta()
+    return _zone(_language(), str(moment.tzinfo), offset // timedelta(minutes=1), bool(summer))
 
 
 def format_weekday_time(moment: datetime) -> str:
@@ -100,14 +130,25 @@ def _locale(language: str) -> Any:
 @cache
 def _pattern(language: str, skeleton: str) -> Any:
     """Return the language's pattern of the nearest skeleton, with its letters made as wide as the skeleton asks for."""
-    dates, known = _dates(), _locale(language).datetime_skeletons
-    found = known[dates.match_skeleton(skeleton, known)].pattern
-    wanted = {name: width for _, (name, width) in _fields(skeleton)}
+    known = _locale(language).datetime_skeletons
+    return _widened(known[_dates().match_skeleton(skeleton, known)].pattern, skeleton)
+
+
+def _widened(pattern: str, skeleton: str) -> Any:
+    dates, wanted = _dates(), {name: width for _, (name, width) in _fields(skeleton)}
     tokens = [
         (kind, (part[0], _width(part, wanted)) if kind == "field" else part)
-        for kind, part in dates.tokenize_pattern(found)
+        for kind, part in dates.tokenize_pattern(pattern)
     ]
     return dates.parse_pattern(dates.untokenize_pattern(tokens))
+
+
+@cache
+def _interval(language: str, skeleton: str, field: str) -> list[Any]:
+    """Return both patterns of an interval whose largest differing field is this one."""
+    known = _locale(language).interval_formats
+    found = known[_dates().match_skeleton(skeleton, known)]
+    return [_widened(pattern, skeleton) for pattern in found[field]]
 
 
 def _fields(pattern: str) -> list[Any]:
@@ -127,6 +168,34 @@ def _day(language: str, skeleton: str, day: date) -> str:
 
 
 @lru_cache(maxsize=1024)
+def _days(language: str, skeleton: str, first: date, last: date) -> str:
+    if first == last:
+        return _day(language, skeleton, first)
+    field = "y" if first.year != last.year else "M" if first.month != last.month else "d"
+    before, between = _interval(language, skeleton, field)
+    locale = _locale(language)
+    return str(before.apply(first, locale)) + str(between.apply(last, locale))
+
+
+@lru_cache(maxsize=1024)
+def _zone(language: str, zone: str, minutes: int, is_summer: bool) -> str:
+    """Return CLDR's short name of a zone. American English knows zones that our English does not."""
+    dates = _dates()
+    if zone == UTC:
+        return zone
+    zone = dates.get_global("zone_aliases").get(zone, zone)
+    metazone = dates.get_global("meta_zones").get(zone)
+    for locale in (_locale(language), dates.Locale.parse(language.replace("-", "_"))):
+        for names in (locale.time_zones.get(zone, {}), locale.meta_zones.get(metazone, {})):
+            name = names.get("short", {}).get("daylight" if is_summer else "standard")
+            if name and name != dates.NO_INHERITANCE_MARKER:
+                return str(name)
+    hours, rest = divmod(abs(minutes), 60)
+    distance = f"{'-' if minutes < 0 else '+'}{hours}" + (f":{rest:02}" if rest else "") if minutes else ""
+    return str(_locale(language).zone_formats["gmt"] % distance)
+
+
+@lru_cache(maxsize=1024)
 def _weekday_time(language: str, moment: datetime) -> str:
     return str(_pattern(language, "EHm").apply(moment, _locale(language)))
 
@@ -134,7 +203,16 @@ def _weekday_time(language: str, moment: datetime) -> str:
 @cache
 def _clock(language: str, skeleton: str) -> Callable[[datetime | time], str]:
     """Return what writes a time: hours, minutes and seconds are numbers in every language."""
-    tokens = _dates().tokenize_pattern(_pattern(language, skeleton).pattern)
+    return _clock_text(_pattern(language, skeleton).pattern)
+
+
+@cache
+def _clock_interval(language: str) -> list[Callable[[datetime | time], str]]:
+    return [_clock_text(pattern.pattern) for pattern in _interval(language, "Hm", "H")]
+
+
+def _clock_text(pattern: str) -> Callable[[datetime | time], str]:
+    tokens = _dates().tokenize_pattern(pattern)
     written = (f"{{0.{CLOCK_FIELDS[part[0]]}:0{part[1]}}}" if kind == "field" else str(part) for kind, part in tokens)
     return "".join(written).format
 
@@ -166,8 +244,20 @@ def _number_pattern(language: str, kind: str, decimals: int | None) -> Any:
     return pattern
 
 
+def groups_thousands(language: str, shown: Decimal) -> bool:
+    """Say whether a language separates the thousands of a number, which is rounded as it is shown."""
+    return abs(shown) >= FEWEST_GROUPED.get(language, THOUSAND)
+
+
 @lru_cache(maxsize=4096, typed=True)
 def _number(language: str, kind: str, value: Number, decimals: int | None) -> str:
     exact = Decimal(str(value))
+    shown = round(exact, MOST_DECIMALS if decimals is None else decimals)
     pattern = _number_pattern(language, kind, decimals)
-    return str(pattern.apply(exact / HUNDRED if kind == "percent" else exact, _locale(language)))
+    return str(
+        pattern.apply(
+            exact / HUNDRED if kind == "percent" else exact,
+            _locale(language),
+            group_separator=groups_thousands(language, shown),
+        )
+    )

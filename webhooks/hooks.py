@@ -245,7 +245,7 @@ guides.add(
         area=CONSOLE,
         slug="webhooks",
         title=_("Webhooks and deliveries"),
-        summary=_("Your systems are told what happens, and you see whether it arrived."),
+        summary=_("Your systems get each event, and you see whether it arrived."),
         order=80,
         pages=("webhooks",),
         related=("api-keys", "activity"),

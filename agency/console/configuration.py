@@ -277,7 +277,9 @@ class MailServerRemove(FormPage[ConfirmationForm]):
         return {
             "crumbs": [breadcrumb(MAIL_TITLE, MAIL_NAV)],
             "heading": _("Remove your mail server?"),
-            "text": _("We delete its password. E-mails go through our server again, still in your name."),
+            "text": _(
+                "We delete its password. E-mails go through our server again, still with your agency as the sender."
+            ),
             "submit": _("Remove server"),
             "danger": True,
         }

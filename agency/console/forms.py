@@ -222,7 +222,7 @@ class SenderForm(forms.Form):
         label=_("Sender's name"),
         required=False,
         max_length=120,
-        help_text=_("What your customers see as the sender. Leave empty for your agency's name."),
+        help_text=_("Your customers see this name as the sender. Leave empty for your agency's name."),
     )
     reply_to = EmailField(
         label=_("Replies go to"), required=False, help_text=_("Where your customers' replies arrive.")

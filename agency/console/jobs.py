@@ -65,13 +65,13 @@ EXPORTS: Final = Table(
 BULK_OPERATIONS: Final = Table(
     caption=gettext_lazy("Bulk changes, the newest first"),
     columns=(
-        Column(name="what", label=gettext_lazy("What")),
+        Column(name="what", label=gettext_lazy("Kind")),
         Column(name="state", label=gettext_lazy("State")),
         Column(name="done", label=gettext_lazy("Done"), is_number=True),
         Column(name="by", label=gettext_lazy("By")),
         Column(name="begun", label=gettext_lazy("Started")),
     ),
-    filters=(Filter(name="kind", label=gettext_lazy("What"), is_choice=True), STATE),
+    filters=(Filter(name="kind", label=gettext_lazy("Kind"), is_choice=True), STATE),
 )
 
 
@@ -115,7 +115,7 @@ class BulkOperationNew(FormPage[Any]):
             agency=self.agency, query=sent.get("query", ""), until=self._shown_at(), picked=picked
         )
         if self.action is None:
-            self.problem = _("Choose what to change in its list.")
+            self.problem = _("Choose the rows to change in their list.")
             return
         try:
             self.number = count_selected(self.action, self.selection)
@@ -247,7 +247,7 @@ class BulkOperationCancel(BulkOperationMixin):
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid)
         is_cancelled = cancel_bulk_operation(operation=self.operation, now=timezone.now(), by=self.by)
-        message = _("It was cancelled. What was done stays.") if is_cancelled else _("It has already ended.")
+        message = _("It was cancelled. Changes that were made stay.") if is_cancelled else _("It has already ended.")
         return self.done(message, BULK_DETAIL, self.operation.uuid)
 
 

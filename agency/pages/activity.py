@@ -20,7 +20,7 @@ from agency.pages.registry import StrOrPromise, activity_actions, activity_targe
 from agency.pages.tables import ChoiceGroup, Filter
 from agency.services.activity import RecordedField, ValueFormat, recorded_actions
 from config.api.requests import is_storable
-from config.formats import format_day_time, format_number
+from config.formats import format_day_time, format_number, format_zone
 
 # How many targets a line names.
 MOST_NAMED = 2
@@ -213,7 +213,7 @@ def _by_kind(shown: ValueFormat, value: Any) -> str:
         return format_number(value)
     if shown is ValueFormat.MOMENT and isinstance(value, str):
         moment = timezone.localtime(datetime.fromisoformat(value))
-        return f"{format_day_time(moment)} {moment:%Z}"
+        return f"{format_day_time(moment)} {format_zone(moment)}"
     return str(value)
 
 

@@ -42,13 +42,13 @@ TOKEN = re.compile(r"[\w-]{22}")
 # Query parameter of the sign-in page: the outcome of the form that was sent.
 OUTCOME_PARAMETER: Final = "signed_out"
 LOOK_THROUGH = _(
-    "You were signed out before this was sent. Nothing has been done yet. Check what you typed and send it."
+    "You were signed out before this was sent. Nothing has been done yet. Check your entries and send them."
 )
 # Fields of small forms on other pages; their values are shown beside the button that sends the form again.
 READABLE: Final = frozenset({"name", "until"})
 # Key in `request.META`: the name that the browser gets with the response.
 NEW_BROWSER: Final = "agency.kept_form_browser"
-NOT_SENT = _("This was not sent. Nothing has been done yet. Check what you typed and send it.")
+NOT_SENT = _("This was not sent. Nothing has been done yet. Check your entries and send them.")
 FILE_AGAIN = _("The file was not kept. Choose it again.")
 
 
@@ -61,10 +61,10 @@ class DraftOutcome(StrEnum):
 
 
 SIGNED_OUT: Final[Mapping[str, StrOrPromise]] = {
-    DraftOutcome.KEPT: _("You were signed out, and nothing was done. Sign in, and you will find what you typed."),
+    DraftOutcome.KEPT: _("You were signed out, and nothing was done. Sign in, and you will find your entries again."),
     DraftOutcome.NOT_KEPT: _(
-        "You were signed out. Nothing was done, and what you typed could not be kept, perhaps because a large file "
-        "came with it. If your browser still shows it when you go back, copy it. Then sign in and send it again."
+        "You were signed out. Nothing was done, and your entries could not be kept, perhaps because a large file came "
+        "with them. If your browser still shows them when you go back, copy them. Then sign in and send them again."
     ),
     DraftOutcome.NOTHING_TYPED: _("You were signed out, and nothing was done. Sign in and try again."),
 }

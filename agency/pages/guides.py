@@ -55,7 +55,7 @@ GUIDES: Final = (
     Guide(
         area=CONSOLE,
         slug="mail",
-        title=_("E-mail in your name"),
+        title=_("E-mail from your agency"),
         summary=_("Invitations, links and notifications come from your agency."),
         order=100,
         pages=("mail",),
@@ -107,7 +107,7 @@ GUIDES: Final = (
         area=SUPPORT,
         slug="rights",
         title="Rights and two-factor",
-        summary="What you may see and do, and how to help people sign in.",
+        summary="Your permissions, and how to help people sign in.",
         order=40,
         related=("finding",),
     ),

@@ -78,7 +78,7 @@ class NotificationListPage(ListPage, NotificationPage):
     table = Table(
         caption=gettext_lazy("Notifications, the newest first"),
         columns=(
-            Column(name="what", label=gettext_lazy("What")),
+            Column(name="what", label=gettext_lazy("Notification")),
             Column(name="kind", label=gettext_lazy("Kind")),
             Column(name="when", label=gettext_lazy("When")),
             Column(name="actions", label=gettext_lazy("Actions"), is_unseen=True),

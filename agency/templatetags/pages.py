@@ -23,11 +23,15 @@ from config.formats import (
     Number,
     format_day,
     format_day_time,
+    format_days,
     format_number,
     format_percent,
+    format_period,
     format_relative,
     format_time,
+    format_times,
     format_weekday_time,
+    format_zone,
 )
 
 register = template.Library()
@@ -70,7 +74,7 @@ DAYS_OF_A_WEEK = 7
 def when(moment: datetime) -> SafeString:
     """Write how long ago a moment was; pointer, focus or touch show the exact time, by the viewer's clock."""
     local = timezone.localtime(moment)
-    exact = f"{format_day_time(local, seconds=True)} {local:%Z}"
+    exact = f"{format_day_time(local, seconds=True)} {format_zone(local)}"
     return format_html(
         '<time class="when" tabindex="0" datetime="{}" title="{}" data-exact="{}">{}</time>',
         moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -118,7 +122,7 @@ def day_time(moment: datetime | None, skeleton: str = "yMMMd") -> str:
 @register.filter(expects_localtime=True)
 def day_time_zone(moment: datetime) -> str:
     """Write a day and a time with the clock's zone: `3 Nov 2026, 09:05 UTC`."""
-    return f"{format_day_time(moment)} {moment:%Z}"
+    return f"{format_day_time(moment)} {format_zone(moment)}"
 
 
 @register.filter
@@ -142,7 +146,25 @@ def clock_time(moment: datetime) -> str:
 @register.filter(expects_localtime=True)
 def clock_time_zone(moment: datetime) -> str:
     """Write a time of day with the clock's zone: `09:05 UTC`."""
-    return f"{format_time(moment)} {moment:%Z}"
+    return f"{format_time(moment)} {format_zone(moment)}"
+
+
+@register.filter(expects_localtime=True)
+def times_until(begins: datetime, ends: datetime) -> str:
+    """Write a part of a day, by the clock of its beginning: `09:05-10:00`."""
+    return format_times(begins, ends.astimezone(begins.tzinfo))
+
+
+@register.filter(expects_localtime=True)
+def period_until(begins: datetime, ends: datetime) -> str:
+    """Write a period, by the clock of its beginning: `Mon, 23 Nov 2026, 09:05-10:00`."""
+    return format_period(begins, ends.astimezone(begins.tzinfo), "yMMMEd")
+
+
+@register.simple_tag
+def days(first: date, last: date, skeleton: str = "yMMMd") -> str:
+    """Write the days from the first to the last: `23-29 Nov 2026`."""
+    return format_days(first, last, skeleton)
 
 
 @register.filter

@@ -36,7 +36,7 @@ BAR_ORDER: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
 SKIP_REASON_LABELS: Final[dict[str, Any]] = {
     Reason.OPTED_OUT: _("They want no messages, or no marketing."),
     Reason.NO_ADDRESS: _("They have no address on this channel."),
-    Reason.OUTSIDE_WINDOW: _("They last wrote more than 24 hours ago: only a template may be sent."),
+    Reason.OUTSIDE_WINDOW: _("They last wrote more than 24 hours ago, so only a template may be sent."),
     Reason.LOCAL_TIME_PASSED: _("The time had passed where they live."),
     Reason.TOO_LATE: _("It could not be sent for three days."),
     Reason.DUPLICATE_ADDRESS: _("Another contact has the same address, and gets it once."),
@@ -45,7 +45,7 @@ SKIP_REASON_LABELS: Final[dict[str, Any]] = {
 }
 OUTCOME_UNKNOWN: Final = "send_outcome_unknown"
 OUTCOME_UNKNOWN_LABEL: Final = _(
-    "Nobody knows whether it arrived: it was not sent again, so that nobody gets it twice."
+    "It is not known whether the message arrived. It was not sent again, so that nobody gets it twice."
 )
 VARIABLE_LABELS: Final[dict[str, Any]] = {
     "contact.first_name": _("First name"),

@@ -32,7 +32,8 @@ Status = Broadcast.Status
 SWEEP: Final = "broadcasts"
 LONGEST_REASON: Final = 500
 BROKE_OFF: Final = gettext_noop(
-    "Its preparation broke off five times. Resume it to try again, or ask the operator of this service."
+    "The preparation of this broadcast stopped five times. Resume the broadcast to try again, or ask the operator of "
+    "this service."
 )
 UNDER_WAY: Final = "This broadcast is under way already."
 ENDED: Final = {

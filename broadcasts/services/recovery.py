@@ -27,17 +27,17 @@ RECIPIENTS: Final = 2_000
 PREPARING_SECONDS: Final = 600.0
 PAUSE_SECONDS: Final = 0.05
 UNDER_WAY: Final = gettext_noop(
-    "The system was restored to an earlier moment. Whoever may have been sent to since then is not sent to again: "
-    "unless the network tells what became of them, they fail with send_outcome_unknown. The others wait: look at the "
-    "recipients, then resume."
+    "The system was restored to an earlier time. Recipients who may have got the message since then do not get it "
+    "again. Unless the network reports a result, they fail with send_outcome_unknown. The other recipients wait. Check "
+    "the recipients, then resume."
 )
 PAUSED_BEFORE: Final = gettext_noop(
-    "The system was restored to an earlier moment, in which this broadcast was paused. If it was resumed after that, "
-    "those who wait here may have been sent to: cancel it then, rather than resume it."
+    "The system was restored to an earlier time, when this broadcast was paused. If you resumed the broadcast after "
+    "that time, the recipients who wait here may already have got it. In that case, cancel it and do not resume it."
 )
 NOT_BEGUN: Final = gettext_noop(
-    "The system was restored to a moment before this broadcast began, so it may have been sent. Approve it to have it "
-    "sent, or cancel it."
+    "The system was restored to a time before this broadcast began, so the broadcast may already have been sent. "
+    "Approve it to send it, or cancel it."
 )
 Status = Broadcast.Status
 

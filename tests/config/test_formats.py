@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.template import engines
+from django.utils.timezone import now
 from django.utils.timezone import override as in_zone
 from django.utils.translation import override
 
@@ -108,6 +109,85 @@ def test_numbers_and_percentages(language: str) -> None:
 )
 def test_decimals_are_those_that_are_asked_for_or_that_are_there(value: Any, decimals: int | None, text: str) -> None:
     assert format_number(value, decimals) == text
+
+
+FILTERS = {
+    "day": "{{ at|day }}",
+    "weekday": "{{ at|weekday_time }}",
+    "day and time": "{{ at|day_time }}",
+    "written": "{{ '2026-11-23T09:05:00'|wall_clock }}",
+    "clock": "{{ at|clock_time }}",
+    "brief": "{{ long_ago|brief }}",
+    "from now": "{{ in_hours|relative }}",
+    "unlimited": "{{ none|amount }}",
+    "zone": "{{ at|day_time_zone }}",
+    "other zone": "{{ at|timezone:'America/New_York'|clock_time_zone }}",
+    "third zone": "{{ at|timezone:'Asia/Kolkata'|clock_time_zone }}",
+    "universal": "{{ at|timezone:'UTC'|clock_time_zone }}",
+    "week": "{% days first last %}",
+    "weeks": "{% days first later 'yMMMMd' %}",
+    "years": "{% days first next_year %}",
+    "one day": "{% days first first %}",
+    "hour": "{{ at|times_until:soon }}",
+    "period": "{{ at|period_until:soon }}",
+    "long period": "{{ at|period_until:tomorrow }}",
+    "none": "{{ none|day }}{{ none|number }}{{ none|percent }}",
+    "numbers": "{{ 1234|number }} {{ 9999.6|number:0 }} {{ 12345|number }} {{ 1234|percent }}",
+}
+# In the order of FILTERS, by the clock of Berlin. A dash is written as a hyphen here, and every space as a usual one.
+FILTERED = {
+    "en": """23 Nov 2026|Mon 10:05|23 Nov 2026, 10:05|23 Nov 2026, 09:05|10:05|3 Mar 2020|in 3 hours|No limit
+        |23 Nov 2026, 10:05 CET|04:05 EST|14:35 GMT+5:30|09:05 UTC
+        |23-29 Nov 2026|23 November - 5 December 2026|23 Nov 2026 - 3 Jan 2027|23 Nov 2026
+        |10:05-11:05|Mon, 23 Nov 2026, 10:05-11:05|Mon, 23 Nov 2026, 10:05 - Tue, 24 Nov 2026, 10:05
+        ||1,234 10,000 12,345 1,234%""",
+    "de": """23. Nov. 2026|Mo., 10:05|23. Nov. 2026, 10:05|23. Nov. 2026, 09:05|10:05|3. März 2020
+        |in 3 Stunden|Kein Limit
+        |23. Nov. 2026, 10:05 MEZ|04:05 GMT-5|14:35 GMT+5:30|09:05 UTC
+        |23.-29. Nov. 2026|23. November - 5. Dezember 2026|23. Nov. 2026 - 3. Jan. 2027|23. Nov. 2026
+        |10:05-11:05 Uhr|Mo., 23. Nov. 2026, 10:05-11:05 Uhr|Mo., 23. Nov. 2026, 10:05 - Di., 24. Nov. 2026, 10:05
+        ||1.234 10.000 12.345 1.234 %""",
+    "es": """23 nov 2026|lun, 10:05|23 nov 2026, 10:05|23 nov 2026, 9:05|10:05|3 mar 2020|dentro de 3 horas|Sin límite
+        |23 nov 2026, 10:05 CET|4:05 GMT-5|14:35 GMT+5:30|9:05 UTC
+        |23-29 nov 2026|23 de noviembre - 5 de diciembre de 2026|23 nov 2026 - 3 ene 2027|23 nov 2026
+        |10:05-11:05|lun, 23 nov 2026, 10:05-11:05|lun, 23 nov 2026, 10:05 - mar, 24 nov 2026, 10:05
+        ||1234 10.000 12.345 1234 %""",
+    "fr": """23 nov. 2026|lun. 10:05|23 nov. 2026, 10:05|23 nov. 2026, 09:05|10:05|3 mars 2020|dans 3 heures
+        |Aucune limite
+        |23 nov. 2026, 10:05 UTC+1|04:05 HNE|14:35 UTC+5:30|09:05 UTC
+        |23-29 nov. 2026|23 novembre - 5 décembre 2026|23 nov. 2026 - 3 janv. 2027|23 nov. 2026
+        |10:05 - 11:05|lun. 23 nov. 2026, 10:05 - 11:05|lun. 23 nov. 2026, 10:05 - mar. 24 nov. 2026, 10:05
+        ||1 234 10 000 12 345 1 234 %""",
+    "pt-br": """23 de nov. de 2026|seg., 10:05|23 de nov. de 2026 10:05|23 de nov. de 2026 09:05|10:05|3 de mar. de 2020
+        |em 3 horas|Sem limite
+        |23 de nov. de 2026 10:05 GMT+1|04:05 GMT-5|14:35 GMT+5:30|09:05 UTC
+        |23 - 29 de nov. de 2026|23 de novembro - 5 de dezembro de 2026|23 de nov. de 2026 - 3 de jan. de 2027
+        |23 de nov. de 2026
+        |10:05 - 11:05|seg., 23 de nov. de 2026 10:05 - 11:05
+        |seg., 23 de nov. de 2026 10:05 - ter., 24 de nov. de 2026 10:05
+        ||1.234 10.000 12.345 1.234%""",
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_templates_write_by_the_patterns_of_each_language(language: str) -> None:
+    shown = {
+        "at": NOW,
+        "soon": NOW + timedelta(hours=1),
+        "tomorrow": NOW + timedelta(days=1),
+        "first": NOW.date(),
+        "last": NOW.date() + timedelta(days=6),
+        "later": NOW.date() + timedelta(days=12),
+        "long_ago": NOW.replace(year=2020, month=3, day=3),
+        "in_hours": now() + timedelta(hours=3, minutes=30),
+        "next_year": NOW.date() + timedelta(days=41),
+        "none": None,
+    }
+    text = "{% load pages tz %}" + "|".join(FILTERS.values())
+    with override(language), in_zone("Europe/Berlin"):
+        written = engines["django"].from_string(text).render(shown)
+    expected = [part.strip() for part in FILTERED[language].split("|")]
+    assert [" ".join(part.replace("\N{EN DASH}", "-").split()) for part in written.split("|")] == expected
 
 
 def test_templates_show_the_clock_of_the_page_s_zone() -> None:

@@ -44,7 +44,7 @@ def test_a_customer_signs_up_and_arrives(
         zone.select_option("America/New_York")
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Sign up").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Look at your e-mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your e-mail")
     mail.outbox.clear()
     send_mail()
     link = re.search(r"http\S+/sign-up/confirm/\S+", str(mail.outbox[-1].body))

@@ -15,7 +15,7 @@ from tests.factories import AgencyFactory, ChannelFactory, WorkspaceFactory
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 # In a form that is sent, each of these characters takes nine.
 LONG = "学校は楽しい。\n" * 480
-SIGNED_OUT = "You were signed out, and nothing was done. Sign in, and you will find what you typed."
+SIGNED_OUT = "You were signed out, and nothing was done. Sign in, and you will find your entries again."
 
 
 @pytest.fixture

@@ -11,6 +11,30 @@ from tools.messages.found import FoundMessage, found_messages
 # What a translation must hold as often as the English: placeholders and tags.
 FIXED = re.compile(r"%\(\w+\)[sd]|%%|%[sd]|\{\w*\}|</?\w+[^>]*>")
 
+SIZE = r"\d (?:[KM]i[Bo])\b"
+# What no translation may hold: another form of address than the language's own, other words for our terms (the table is
+# in docs/contributing.md), other quotation marks, and a space at which a line may break where it must not.
+WRONG = {
+    "de": (
+        r"\b(?:[Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?|[Ee]uch|[Ee]uer)\b",
+        r"Automatisierung|Dienstleistung|Workspace|Broadcast|Rücksprungadresse|[“”](?=\w)",
+    ),
+    "es": (
+        r"\b(?:[Uu]sted(?:es)?|[Vv]osotr[oa]s|[Vv]uestr[oa]s?|habéis)\b",
+        r"(?:^|[.:] )(?:Compruebe|Elija|Escriba|Espere|Haga|Introduzca|Inténtelo|Póngase|Pulse|Revise|Seleccione)\b",
+        r"[“”]",
+    ),
+    "fr": (
+        r"\b(?:tu|toi|te|ton|ta|tes)\b",
+        r"I\.A\.|clés? d.API|\btags?\b|[“”]",
+        r" [;?!»]| :(?:\s|$)|« |\w'\w|\d \d{3}\b",
+    ),
+    "pt-br": (
+        r"\b(?:[Tt]u|[Tt]eus?|[Tt]uas?|[Cc]ontigo|[Vv]ós|[Ee]crã|[Ff]icheiros?|[Uu]tilizador(?:es)?|[Tt]elemóvel)\b",
+        r"I\.A\.|\b[Tt]ags?\b|\bum URL\b|[«»]",
+    ),
+}
+
 
 @pytest.fixture(scope="module")
 def found() -> list[FoundMessage]:
@@ -47,3 +71,10 @@ def test_each_translation_keeps_what_is_filled_in(language: str) -> None:
         texts = translations_of(message)
         wrong += [text for text in texts if tuple(sorted(FIXED.findall(text))) not in allowed]
     assert wrong == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_keeps_to_its_form_of_address_its_terms_and_its_spaces(language: str) -> None:
+    wrong = re.compile("|".join((SIZE, *WRONG[language])))
+    texts = [FIXED.sub("X", text) for message in read(language) if message.id for text in translations_of(message)]
+    assert [text for text in texts if wrong.search(text)] == []

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from django.db.models import Exists, OuterRef, TextField
-from django.db.models.functions import Cast, Concat
+from django.db.models import Exists, OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast, Concat, Now
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,7 +22,7 @@ from agency.pages.registry import (
     dashboard_menu,
 )
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
-from config.metrics import METRICS
+from config.metrics import METRICS, MOST_COUNTED, Counter, Gauge, Histogram, capped_count, oldest_seconds
 from config.retention import retention_rules
 from workspaces.appointments.models import WorkingHours
 from workspaces.appointments.services.booking import appointment_handlers
@@ -35,8 +35,7 @@ from workspaces.automations.dashboard.inbox import (
 )
 from workspaces.automations.engine.effects import TEAM_NOTIFICATIONS
 from workspaces.automations.flows.flow import settings_used
-from workspaces.automations.metrics import AUTOMATION_METRICS
-from workspaces.automations.models import Automation
+from workspaces.automations.models import AiAccount, Automation, ContactQueue, OutsideCall
 from workspaces.automations.serializers import RunSerializer
 from workspaces.automations.services import (
     RequirementCheck,
@@ -105,7 +104,7 @@ def automation_steps(workspace: Workspace) -> Iterator[SetUpStep]:
     first = next(iter(can_run or automations), None)
     yield SetUpStep(
         title=_("Set an automation up"),
-        text=_("Choose ready-made automations in the gallery and fill in what only you know."),
+        text=_("Choose ready-made automations in the gallery and fill in your own details."),
         url=reverse("app:automation", args=[first.uuid]) if first else reverse("app:gallery"),
         action=_("Set up") if first else _("Gallery"),
         is_done=bool(filled),
@@ -280,7 +279,6 @@ event_types.add(
         for name, label in ((ENABLED, "Automation switched on"), (DISABLED, "Automation switched off"))
     ),
 )
-METRICS.add(*AUTOMATION_METRICS)
 notification_kinds.add(*KINDS, *BUDGET_KINDS, *NOTIFICATION_KINDS, *TEAM_NOTIFICATIONS)
 retention_rules.add(*RUN_RULES, *CALL_RULES)
 contact_lock_handlers.add(LOCK_HANDLER)
@@ -326,3 +324,60 @@ guides.add(
         related=("inbox", "channels"),
     )
 )
+
+
+# Metrics -------------------------------------------------------------------------------------------
+
+
+DUE: Final = ContactQueue.objects.filter(is_due=True, is_suspect=False)
+# Contacts of suspended workspaces and agencies rightly wait. No index has all contacts in the order of time.
+ACTIVE: Final = Workspace.objects.filter(pk=OuterRef("workspace_id"), status="active", agency__status="active")
+SOME_DUE: Final = ContactQueue.objects.filter(Exists(ACTIVE), pk__in=DUE.values("pk")[:MOST_COUNTED])
+
+
+def _due_calls() -> QuerySet[OutsideCall]:
+    return OutsideCall.objects.filter(status=OutsideCall.Status.PLANNED, due_at__lte=Now())
+
+
+AUTOMATION_METRICS: Final = (
+    Gauge(
+        "automations_due",
+        "Contacts whose automations are due and that no engine has worked on, counted up to 10,000.",
+        read=lambda: capped_count(DUE),
+    ),
+    Gauge(
+        "automations_due_oldest_seconds",
+        "For how long the longest due among the first 10,000 contacts has waited for an engine of automations.",
+        read=lambda: oldest_seconds(SOME_DUE, "due_since"),
+    ),
+    Counter(
+        "automation_facts_total",
+        "Facts that engines of automations have decided about, by what became of them.",
+        label="outcome",
+    ),
+    Counter(
+        "automation_runs_total",
+        "What happened to runs of automations: started, completed, stopped or failed.",
+        label="state",
+    ),
+    Gauge(
+        "outside_calls_due",
+        "Calls of other systems that are due and that nobody has claimed.",
+        read=lambda: capped_count(_due_calls()),
+    ),
+    Gauge(
+        "outside_calls_due_oldest_seconds",
+        "For how long the oldest of them has been due.",
+        read=lambda: oldest_seconds(_due_calls(), "due_at"),
+        combine=max,
+    ),
+    Counter("outside_calls_total", "Calls of other systems that ended.", label="outcome"),
+    Histogram("outside_call_seconds", "How long calls of other systems took.", label="kind"),
+    Gauge(
+        "ai_accounts_stopped",
+        "A.I. accounts that nobody calls now, as their provider does not answer or refuses the key.",
+        read=lambda: capped_count(AiAccount.objects.filter(stopped_until__gt=Now())),
+    ),
+)
+
+METRICS.add(*AUTOMATION_METRICS)

@@ -92,7 +92,7 @@ guides.add(
         area=DASHBOARD,
         slug="products",
         title=_("Products and stock"),
-        summary=_("List what you sell, and keep count of it."),
+        summary=_("List your products, and keep count of your stock."),
         order=80,
         pages=("products",),
         related=("invoices", "automations"),

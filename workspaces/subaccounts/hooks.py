@@ -270,7 +270,7 @@ def concerns(agency: Agency) -> Iterable[Alert]:
     columns = ("workspace__name", "workspace__uuid", "name")
     for name, uuid, channel in broken.order_by("workspace", "id").values_list(*columns)[:MOST_NAMED]:
         yield Alert(
-            text=_("%(channel)s of %(name)s is broken: its owner has to connect it again.")
+            text=_("%(channel)s of %(name)s is disconnected. Its owner has to connect it again.")
             % {"channel": channel, "name": name},
             url=reverse("console:sub-account", args=[uuid]),
             action=_("Sub-account"),
@@ -378,7 +378,7 @@ guides.add(
         area=DASHBOARD,
         slug="people",
         title=_("People and notifications"),
-        summary=_("Invite colleagues, and choose what you are told."),
+        summary=_("Invite colleagues, and choose your notifications."),
         order=140,
         pages=("people", "notifications", "activity", "two-factor"),
         related=("inbox", "first-steps"),

@@ -82,7 +82,7 @@ def test_what_was_typed_is_shown_again_and_nothing_was_done(a: Tenant) -> None:
     assert sign_in(browser, member.user.email, NEW_PLAN)["Location"] == NEW_PLAN
     page = browser.get(NEW_PLAN)
     assert page.status_code == 200
-    assert "Check what you typed" in flashes(page)[0]
+    assert "Check your entries" in flashes(page)[0]
     content = page.content.decode()
     assert 'value="Growth"' in content
     assert "For those who grow" in content
@@ -154,10 +154,10 @@ def test_a_form_that_is_too_long_is_not_kept_and_the_sign_in_page_says_so(a: Ten
     member = a_member(a.agency)
     browser = a_browser(member.user)
     answer = typed_after_the_end(browser, NEW_PLAN, description="x" * MOST_CHARACTERS)
-    assert "what you typed could not be kept" in text(browser.get(answer["Location"]))
+    assert "your entries could not be kept" in text(browser.get(answer["Location"]))
     assert not kept_in_redis()
     refused = browser.post("/account/sign-in", {"email": "x@example.com", "password": "x", "signed_out": "not-kept"})
-    assert "what you typed could not be kept" in text(refused)
+    assert "your entries could not be kept" in text(refused)
 
 
 def test_a_long_text_of_any_script_is_kept(a: Tenant) -> None:

@@ -82,7 +82,7 @@ def test_what_needs_attention_is_said_with_the_page_where_it_is_put_right(a: Ten
     shown = admin.get("/console/")
     for sentence in (
         f"The webhook to {a.endpoint.url} is failing. Webhook",
-        f"{a.channel.name} of {a.workspace.name} is broken: its owner has to connect it again. Sub-account",
+        f"{a.channel.name} of {a.workspace.name} is disconnected. Its owner has to connect it again. Sub-account",
         "Invitation pending: late@example.com Team",
     ):
         assert sentence in text(shown)
@@ -129,7 +129,7 @@ def test_many_concerns_of_a_kind_are_named_in_part_and_cost_the_same(
     admin.get("/console/")
     with django_assert_max_num_queries(26):
         page = text(admin.get("/console/"))
-    assert (page.count(" is failing. "), page.count("is broken")) == (3, 3)
+    assert (page.count(" is failing. "), page.count("is disconnected. ")) == (3, 3)
     assert "late-0@example.com, late-1@example.com, late-2@example.com …" in page
 
 

@@ -72,7 +72,7 @@ def test_an_agency_sets_tests_and_removes_its_own_server(a: Tenant, admin: Clien
     assert "Try again in 15 seconds" in flashes(admin.post(f"{PAGE}/test", follow=True))[-1]
     assert len(server.messages) == 1
     admin.post(f"{PAGE}/server/remove")
-    assert "Ours, in your name." in text(admin.get(PAGE))
+    assert "Our server, with your agency as the sender." in text(admin.get(PAGE))
     logged = ActivityEntry.objects.filter(agency=a.agency, action__startswith="mail.").order_by("id")
     assert [entry.action for entry in logged] == [
         "mail.server_changed",

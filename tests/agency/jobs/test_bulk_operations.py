@@ -108,8 +108,8 @@ def test_filters_that_cannot_be_read_choose_nothing(a: Tenant, admin: Client) ->
 def test_nothing_ticked_an_unknown_action_and_no_choice_at_all_say_so(a: Tenant, admin: Client) -> None:
     for address, words in {
         f"{NEW}?action={SUSPEND}": "Nothing is selected.",
-        f"{NEW}?action=drop&all=1": "Choose what to change in its list.",
-        NEW: "Choose what to change in its list.",
+        f"{NEW}?action=drop&all=1": "Choose the rows to change in their list.",
+        NEW: "Choose the rows to change in their list.",
     }.items():
         page = admin.get(address)
         assert (page.status_code, words in text(page)) == (200, True)
@@ -153,7 +153,7 @@ def test_a_cancelled_operation_leaves_the_rest_alone(a: Tenant, admin: Client, v
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in page.content.decode()
     assert viewer.post(f"/console/bulk-changes/{operation.uuid}/cancel").status_code == 403
     answer = admin.post(f"/console/bulk-changes/{operation.uuid}/cancel", follow=True)
-    assert flashes(answer) == ["It was cancelled. What was done stays."]
+    assert flashes(answer) == ["It was cancelled. Changes that were made stay."]
     assert "Skipped 15" in text(answer)
     assert outcome(done(operation)) == ("cancelled", 25, 10, 0, 0)
     assert Workspace.objects.of(a.agency).filter(status="suspended").count() == 10

@@ -79,7 +79,7 @@ def test_an_e_mail_says_what_happened_in_the_reader_s_language_and_leads_there(a
     message = sent()
     assert message.to == [reader.email]
     assert message.subject == "Something needs your attention"
-    assert "Front desk of Corner Salon is broken" in message.body
+    assert "Front desk of Corner Salon is disconnected" in message.body
     assert f"://{host}/console/sub-accounts/{a.workspace.uuid}" in message.body
     assert a.agency.name in message.from_email
     tell_people()
@@ -168,7 +168,7 @@ def test_the_people_of_a_workspace_read_which_one_it_is(a: Tenant) -> None:
     tell_people()
     message = sent()
     assert message.to == [a.workspace.owner.email]
-    assert f"{a.workspace.name}: Front desk is broken." in message.body
+    assert f"{a.workspace.name}: Front desk is disconnected." in message.body
 
 
 def test_the_day_s_e_mail_is_due_at_eight_by_the_reader_s_clock() -> None:

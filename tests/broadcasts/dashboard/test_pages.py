@@ -313,7 +313,11 @@ def test_recipients_are_shown_with_reasons_in_words_and_exported_without_formula
     path = f"/app/broadcasts/{broadcast.uuid}"
 
     page = text(customer.get(f"{path}/recipients"))
-    for words in ("They want no messages, or no marketing.", "Out of order.", "Nobody knows whether it arrived"):
+    for words in (
+        "They want no messages, or no marketing.",
+        "Out of order.",
+        "It is not known whether the message arrived",
+    ):
         assert words in page
     failed = text(customer.get(f"{path}/recipients?status=failed"))
     assert "Out of order." in failed

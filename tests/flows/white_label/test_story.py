@@ -200,7 +200,7 @@ def come_as_a_new_customer(visitor: Visitor) -> None:
     page.get_by_label("E-mail", exact=True).fill(f"nora@{visitor.here.name}.example")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign up").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Look at your e-mail")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your e-mail")
     visitor.look()
     page.goto(visitor.link_of_the_last_mail())
     visitor.look()

@@ -178,7 +178,7 @@ def test_a_category_in_use_is_not_deleted(a: Tenant) -> None:
         answer = a.workspace_api.delete(path)
         assert (answer.status_code, message(answer)) == (
             409,
-            "Services or products stand in this category. Move them to another one first.",
+            "There are services or products in this category. Move them to another category first.",
         )
         assert a.workspace_api.patch(used, {"category_id": None}).status_code == 200
     assert a.workspace_api.delete(path).status_code == 200

@@ -112,7 +112,7 @@ def test_opt_out_columns_are_read_in_five_languages(a: Tenant, customer: Client,
 def test_what_will_not_be_imported_is_named_before_and_after(customer: Client) -> None:
     page = upload(customer, "Vorname;Telefon;Schuhgröße;;Notizen\nAda;+4930123450;38;x;y\n")
     before = customer.get(page).content.decode()
-    assert "Not imported unless you say above what it is: Schuhgröße, Column 4, Notizen." in before
+    assert "Not imported unless you choose a field above: Schuhgröße, Column 4, Notizen." in before
     start(customer, page, column_2="attributes.Schuhgröße")
     assert "Columns that were left out: Column 4, Notizen." in customer.get(page).content.decode()
 
@@ -121,7 +121,7 @@ def test_a_form_that_was_refused_names_what_it_would_leave_out_now(customer: Cli
     page = upload(customer, "Vorname;Telefon\nAda;+4930123450\n")
     answer = customer.post(page, {"column_0": "first_name", "column_1": ""})
     assert answer.status_code == 422
-    assert "Not imported unless you say above what it is: Telefon." in answer.content.decode()
+    assert "Not imported unless you choose a field above: Telefon." in answer.content.decode()
 
 
 def test_a_row_with_more_cells_than_headings_is_refused_with_the_reason(a: Tenant, customer: Client) -> None:

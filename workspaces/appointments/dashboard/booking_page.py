@@ -72,9 +72,7 @@ class BookingPageForm(forms.Form):
         names = ("enabled", "slug", "introduction", "offers_classes", "cancel_notice_minutes")
         held = {name: getattr(page, name) for name in names}
         super().__init__(data, initial=held)
-        self.fields["slug"].help_text = _("It stands at the end of the link: %(address)s") % {
-            "address": f"{base}/book/…"
-        }
+        self.fields["slug"].help_text = _("It is at the end of the link: %(address)s") % {"address": f"{base}/book/…"}
         choices = sorted({*NOTICES, page.cancel_notice_minutes})
         self.fields["cancel_notice_minutes"] = forms.TypedChoiceField(
             label=_("Visitors may move or cancel an appointment"),

@@ -320,7 +320,7 @@ ENABLE_READY_PAGE = "app:automations-ready"
 
 
 class AutomationsReady(DashboardView):
-    """Shows which automations are ready, and why the others are not. Switches on those that stay ticked."""
+    """Shows which automations are ready, and why the others are not. Switches on those that stay selected."""
 
     nav = LIST
     keeps_form_data = True

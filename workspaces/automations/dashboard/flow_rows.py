@@ -154,7 +154,8 @@ def condition_text(step: dict[str, Any], port: str) -> str:
     label = branch_label(port, step)
     if declared and declared.port_per and port.startswith(f"{declared.port_per[0]}_"):
         if declared.name == "split":
-            return _("In this share of cases: %(share)s") % {"share": _share(step, port)}
+            share = _share(step, port)
+            return _("In this share of cases: %(share)s") % {"share": share} if share else _("In the other cases")
         sentence = _("If it is about “%(topic)s”") if declared.ai else _("If they choose “%(topic)s”")
         return sentence % {"topic": label}
     if port == "other":
@@ -163,10 +164,11 @@ def condition_text(step: dict[str, Any], port: str) -> str:
 
 
 def _share(step: dict[str, Any], port: str) -> str:
+    """Write a branch's share, such as `30%`; empty while it is not filled in."""
     parts, number = config_of(step).get("parts"), port.rpartition("_")[2]
     part = parts[int(number) - 1 :][:1] if isinstance(parts, list) and number.isdecimal() else []
     percent = part[0].get("percent") if part and isinstance(part[0], dict) else None
-    return format_percent(percent) if isinstance(percent, int | float) else "?"
+    return format_percent(percent) if isinstance(percent, int | float) else ""
 
 
 def _is_missing(label: str) -> str:

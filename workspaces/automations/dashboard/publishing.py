@@ -140,7 +140,7 @@ class AutomationCopy(AutomationDetail, DashboardForm[CopyForm]):
         one = reverse(ONE, args=[self.automation.uuid])
         return {
             "heading": _("Copy %(name)s") % {"name": self.automation.name},
-            "text": _("What a channel cannot do is shown at its step in the copy."),
+            "text": _("If a channel cannot do a step, the copy says so at that step."),
             "submit": _("Copy"),
             "crumbs": [(_("Automations"), reverse(LIST)), (self.automation.name, one)],
         }

@@ -223,7 +223,7 @@ class StepRemove(EditForm[PlaceForm]):
     def _consequence(self, keep: str) -> str:
         flow = self.automation.draft
         condition = self.reader.condition((self.step, keep)) if keep else ""
-        kept = _("Keep what follows") if keep else _("Keep nothing")
+        kept = _("Keep the steps that follow") if keep else _("Keep nothing")
         try:
             lost = editing.steps_lost(flow, editing.remove_step(flow, node=self.step, keep=keep))
         except EditRefused as refusal:

@@ -203,7 +203,7 @@ def _offer(workspace: Workspace) -> dict[str, forms.Field]:
         "deposit": PriceField(
             workspace.currency,
             label=_("Deposit in %(currency)s") % {"currency": workspace.currency},
-            help_text=_("What visitors of the booking page pay in advance."),
+            help_text=_("Visitors of the booking page pay this amount in advance."),
             required=False,
         ),
         "bookable": forms.BooleanField(

@@ -135,7 +135,7 @@ class ServiceCategoryNameTaken(InvalidInput):
 
 
 class ServiceCategoryInUse(Conflict):
-    message = "Services or products stand in this category. Move them to another one first."
+    message = "There are services or products in this category. Move them to another category first."
 
 
 def share_lock_category(category: ServiceCategory | None) -> None:

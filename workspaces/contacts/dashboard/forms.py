@@ -155,7 +155,7 @@ class MappingForm(forms.Form):
         label=_("Country of numbers without a country's code"),
         widget=LongSelect,
         required=False,
-        help_text=_("Others are taken as they are."),
+        help_text=_("Numbers with a country's code stay as they are."),
     )
 
     def __init__(

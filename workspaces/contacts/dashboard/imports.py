@@ -75,7 +75,7 @@ class ContactImportNew(DashboardForm[UploadForm]):
             now=timezone.now(),
             by=self.by,
         )
-        return self.done(_("The file was read. Say what its columns are."), ONE, made.uuid)
+        return self.done(_("The file was read. Choose a contact field for each column."), ONE, made.uuid)
 
     def context(self) -> dict[str, Any]:
         return {"labels": [FIELD_LABELS[field] for field in TARGETS]}

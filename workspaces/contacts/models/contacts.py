@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Prefetch, Q, Value
 from django.utils.functional import cached_property
 from django.utils.timezone import now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from config.db import LONGEST_NAME_KEY, name_key
@@ -121,7 +122,7 @@ class Contact(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name or self.phone or self.email or f"contact {self.pk}"
+        return self.name or self.phone or self.email or gettext("Contact without a name")
 
     @property
     def opted_out(self) -> bool:

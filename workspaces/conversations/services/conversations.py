@@ -65,7 +65,10 @@ class NotInTheTeam(InvalidInput):
 
 
 class WrongComposerMode(Conflict):
-    message = "This was begun as something else, so nothing was done: look at where it stands now, and send it there."
+    message = (
+        "You began this text as a note, and it would now go out as a reply, or the other way round. Nothing was done. "
+        "Check it and send it again."
+    )
 
 
 class ContentRefused(InvalidInput):

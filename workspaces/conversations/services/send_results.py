@@ -124,8 +124,8 @@ NOTIFICATION_KINDS: Final = (
         name=WORKSPACE_RESTORED,
         label=_("System restored from a backup"),
         text=_(
-            "The system was restored to an earlier moment. Messages that were to be sent then may have been sent "
-            "before, and are not sent again: look at those that failed."
+            "The system was restored to an earlier time. Messages that were due then may already have been sent, so "
+            "they are not sent again. Look at the failed messages."
         ),
         url_name="app:inbox",
         audience=Audience.WORKSPACE,

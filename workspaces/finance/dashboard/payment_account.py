@@ -141,7 +141,7 @@ class PaymentAccountWebhooks(ConfirmView):
                 raise ManyCalls
             if account is not None and account.endpoint_failure:
                 renew_endpoint(account=account, by=self.by)
-        return self.done(_("Stripe sends webhooks again. What was missed is recorded in a moment."), PAGE)
+        return self.done(_("Stripe sends webhooks again. Missed events are recorded in a moment."), PAGE)
 
 
 class PaymentAccountDisconnect(ConfirmView):

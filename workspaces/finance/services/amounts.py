@@ -15,6 +15,7 @@ from django.conf import settings
 from django.utils import translation
 
 from config.errors import InvalidInput
+from config.formats import groups_thousands
 from workspaces.finance.models.invoices import PERCENT_DECIMALS, QUANTITY_DECIMALS
 from workspaces.subaccounts.services.settings import decimals_of
 
@@ -150,6 +151,8 @@ def _pattern(language: str, exponent: int) -> tuple[Any, Any]:
 
 def format_money(minor: int, currency: str, language: str = "") -> str:
     """Write an amount as people of a language do, such as `€1,234.50`. Without a language it is the active one."""
-    exponent = decimals_of(currency)
-    locale, pattern = _pattern(language or translation.get_language() or str(settings.LANGUAGE_CODE), exponent)
-    return str(pattern.apply(from_minor(minor, exponent), locale, currency=currency, currency_digits=False))
+    exponent, language = decimals_of(currency), language or translation.get_language() or str(settings.LANGUAGE_CODE)
+    locale, pattern = _pattern(language, exponent)
+    amount = from_minor(minor, exponent)
+    is_grouped = groups_thousands(language, amount)
+    return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))

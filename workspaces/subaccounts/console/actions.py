@@ -103,7 +103,10 @@ class AddonRevoke(SubAccountDetailView, FormPage[ConfirmationForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Revoke %(addon)s from %(name)s?") % names,
-            "text": _("Its limits are taken away at once. What is in use beyond them stays, but nothing can be added."),
+            "text": _(
+                "The sub-account loses these limits at once. Anything in use beyond the remaining limits stays, but "
+                "nothing can be added."
+            ),
             "submit": _("Revoke add-on"),
             "danger": True,
         }
@@ -172,8 +175,8 @@ class ChannelDisconnect(SubAccountDetailView, FormPage[ConfirmationForm]):
             "crumbs": self.crumbs(),
             "heading": _("Disconnect %(channel)s from %(name)s?") % self.names(),
             "text": _(
-                "Messages no longer come in or go out through it. Automations that have no other channel of its type "
-                "wait. Its account can be connected elsewhere. A connection that reconnects it brings it back."
+                "Messages no longer come in or go out through it. Automations that have no other channel of this type "
+                "wait until it is connected again. Its account can be connected elsewhere."
             ),
             "submit": _("Disconnect"),
             "danger": True,

@@ -97,7 +97,7 @@ class MessageForm(forms.Form):
         label=_("Message"),
         max_length=LONGEST_MESSAGE,
         widget=forms.Textarea(attrs={"rows": 8}),
-        help_text=_("Each owner gets this by e-mail, in your name. We add a greeting and a link to sign in."),
+        help_text=_("Each owner gets this by e-mail from your agency. We add a greeting and a link to sign in."),
     )
 
 
@@ -219,7 +219,10 @@ BULK_ACTIONS: Final = (
         name="sub_accounts.revoke_addon",
         targets=BULK_TARGETS,
         label=_("Revoke an add-on"),
-        text=_("Its limits are taken away at once. What is in use beyond them stays, but nothing can be added."),
+        text=_(
+            "The sub-account loses these limits at once. Anything in use beyond the remaining limits stays, but "
+            "nothing can be added."
+        ),
         apply=_revoke_addon,
         make_form=_revoke_form,
         parameters_of=_addon_of,

@@ -99,7 +99,7 @@ def broken_channels(workspace: Workspace) -> Iterator[Alert]:
     broken = workspace.channels.filter(status=Channel.Status.ERROR).order_by("id")
     for name in broken.values_list("name", flat=True)[:MOST_NAMED]:
         yield Alert(
-            text=_("%(channel)s is broken: nothing comes in or goes out until it is connected again.")
+            text=_("%(channel)s is disconnected. No messages come in or go out until it is connected again.")
             % {"channel": name},
             url=reverse("app:channels"),
             action=_("Channels"),
@@ -165,8 +165,8 @@ class Activity(ListPage, DashboardView):
     table = Table(
         caption=gettext_lazy("Changes, newest first"),
         columns=(
-            Column(name="what", label=gettext_lazy("What")),
-            Column(name="of", label=gettext_lazy("Of")),
+            Column(name="what", label=gettext_lazy("Action")),
+            Column(name="of", label=gettext_lazy("Item")),
             Column(name="by", label=gettext_lazy("By")),
             Column(name="when", label=gettext_lazy("When")),
         ),

@@ -112,7 +112,7 @@ class KeyForm(KeyLimitsForm):
     name = LineField(
         label=gettext_lazy("Name"),
         max_length=LONGEST_NAME,
-        help_text=gettext_lazy("What uses this key, so that you know it again: “Shop”, “Zapier”."),
+        help_text=gettext_lazy("The system that uses this key, for example “CRM sync” or “Zapier”."),
     )
     field_order = ["name", "expires_at", "allowed_networks"]
 
@@ -339,6 +339,6 @@ class KeyRevoke(KeyPage, DashboardForm[ConfirmationForm]):
 
     def context(self) -> dict[str, Any]:
         is_last = not self.keys.live().exclude(pk=self.key.pk).exists()
-        warning = _("This is the last live key: afterwards nothing can call the API for your workspace.")
+        warning = _("This is your last live key. Without it, nothing can call the API for your workspace.")
         form = revocation_page_context(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")
         return {**form, "crumbs": [(REST_API, reverse(KEYS))]}

@@ -125,7 +125,9 @@ class NewWorkspace(FormView[BusinessForm], CustomerView):
         """Refuse agency staff in a customer's dashboard, because the new workspace would belong to them."""
         refusal = super().check_access(request)
         if refusal is None and access_of(request, self.user):
-            messages.error(request, _("Leave the customer's dashboard first: the new workspace would be your own."))
+            messages.error(
+                request, _("Leave the customer's dashboard first, because the new workspace would be yours.")
+            )
             return redirect("app:home")
         return refusal
 

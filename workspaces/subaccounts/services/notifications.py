@@ -38,7 +38,7 @@ KINDS: Final = (
     NotificationKind(
         name=CHANNEL_LOST,
         label=_("Channel lost"),
-        text=_("%(channel)s of %(workspace)s is broken: its owner has to connect it again."),
+        text=_("%(channel)s of %(workspace)s is disconnected. Its owner has to connect it again."),
         url_name="console:sub-account",
         names_object=True,
         roles=ALL_ROLES,
@@ -65,7 +65,7 @@ KINDS: Final = (
     NotificationKind(
         name=WORKSPACE_CHANNEL_LOST,
         label=_("Channel lost"),
-        text=_("%(channel)s is broken. Connect it again."),
+        text=_("%(channel)s is disconnected. Connect it again."),
         url_name="app:channels",
         audience=Audience.WORKSPACE,
     ),

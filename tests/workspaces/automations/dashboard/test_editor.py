@@ -154,7 +154,7 @@ def test_a_step_is_moved_and_removed(editor: Editor) -> None:
         {"next": "visit"},
     )
     page = text(editor.client.get(editor.url("step-remove", "ask")))
-    assert "Keep what follows (If they choose “A visit”); also removes: Step 2: Send a text" in page
+    assert "Keep the steps that follow (If they choose “A visit”); also removes: Step 2: Send a text" in page
     answer = editor.send(editor.url("step-remove", "ask"), to="button_2")
     assert answer.status_code == 302
     assert list(editor.ways) == ["hello", "visit"]

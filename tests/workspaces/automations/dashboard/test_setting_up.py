@@ -122,7 +122,7 @@ def test_what_is_missing_is_made_on_its_page_which_leads_back(
         assert f'href="{path}{back}"' in page
     assert f'href="/app/products/new?next={address(automation).replace("/", "%2F")}"' in page
     form = owner.get(f"/app/services/new{back}")
-    assert f'<a href="{address(automation)}">Back to what you were setting up</a>' in form.content.decode()
+    assert f'<a href="{address(automation)}">Back to your setup</a>' in form.content.decode()
     answer = owner.post(
         f"/app/services/new{back}", {"name": "Cut", "kind": "appointment", "duration_minutes": "30", "price": "20"}
     )
@@ -135,7 +135,7 @@ def test_only_pages_of_the_dashboard_are_led_back_to(asked: str, owner: Client) 
     page = "/app/services/new"
     answer = owner.post(f"{page}?next={asked}", {"name": "Cut", "kind": "class", "duration_minutes": "30"})
     assert re.fullmatch(r"/app/services(/[0-9a-f-]+)?", answer["Location"])
-    assert "Back to what you were setting up" not in text(owner.get(f"{page}?next={asked}"))
+    assert "Back to your setup" not in text(owner.get(f"{page}?next={asked}"))
 
 
 def test_the_page_costs_the_same_however_much_there_is_to_choose(

@@ -22,7 +22,7 @@ from workspaces.subaccounts.models import Channel
 a = furnished.a_with_customer
 
 pytestmark = pytest.mark.django_db
-REFUSED = "This was begun as something else"
+REFUSED = "You began this text as a note, and it would now go out as a reply, or the other way round"
 DAY_AND_MORE = -90_000
 
 

@@ -255,6 +255,7 @@ def test_a_thread_names_who_wrote_and_leads_to_a_place_once(owner: Client, chann
     receive(
         received(channel, type="location", text="Shop", details={"location": place}),
         received(channel, type="unsupported", text="", details={"unsupported": "poll"}),
+        received(channel, type="unsupported", text="", details={"unsupported": "unknown"}),
     )
     conversation, owns = the_conversation(), a.workspace.owner
     owns.name = "Olivia Owner"
@@ -273,7 +274,8 @@ def test_a_thread_names_who_wrote_and_leads_to_a_place_once(owner: Client, chann
     log = page.content.decode().partition("data-log")[2].partition('data-live="composer"')[0]
     assert (owns.email in log, left.email in log, " system" in log) == (False, False, False)
     assert (log.count("openstreetmap.org"), log.count(">Show on the map<"), log.count("Shop")) == (1, 1, 1)
-    assert "This kind of message (poll) cannot be shown here. Open it on the phone." in shown
+    for kind in ("This kind of message (poll)", "This kind of message"):
+        assert f"{kind} cannot be shown here. Open it on the phone." in shown
 
 
 def test_texts_of_customers_are_shown_as_texts(owner: Client, channel: Channel) -> None:

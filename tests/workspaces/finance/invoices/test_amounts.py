@@ -83,6 +83,8 @@ def test_what_does_not_fit_is_refused() -> None:
     [
         (123456, "EUR", "en", "€1,234.56"),
         (123456, "EUR", "de", "1.234,56\N{NO-BREAK SPACE}€"),
+        (123456, "EUR", "es", "1234,56\N{NO-BREAK SPACE}€"),
+        (1234567, "EUR", "es", "12.345,67\N{NO-BREAK SPACE}€"),
         (-5, "USD", "en", "-$0.05"),
         (1234, "JPY", "en", "¥1,234"),
         (100, "ISK", "en", "ISK\N{NO-BREAK SPACE}100"),

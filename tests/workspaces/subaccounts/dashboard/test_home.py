@@ -131,7 +131,7 @@ def test_what_needs_attention_stands_first_and_leads_to_where_it_is_put_right(cu
         ContactFactory.create(workspace=customer)
     shown = text(home(dashboard_client(customer)))
     concerns = shown[shown.index("Needs attention") : shown.index("First steps")]
-    assert "Front desk is broken" in concerns
+    assert "Front desk is disconnected. No messages come in" in concerns
     assert "Greeting is on, but something is missing." in concerns
     assert "Your plan has no room left: 10 of 10 contacts are used." in concerns
     assert f'href="/app/automations/{automation.uuid}"' in home(dashboard_client(customer)).content.decode()
@@ -204,7 +204,7 @@ def test_limits_that_are_not_used_yet_are_folded(customer: Workspace) -> None:
     limits = plan_limits(contacts=10, broadcasts_per_month=4, **{"channels.sms": 0})
     Workspace.objects.filter(pk=customer.pk).update(limits=limits)
     shown = text(home(dashboard_client(customer)))
-    used, _, unused = shown.partition("Show what you do not use yet")
+    used, _, unused = shown.partition("Show the limits that you do not use yet")
     assert "Contacts 1 10" in used
     assert "Broadcasts per month 0 4" in unused
     assert "SMS" not in shown

@@ -103,7 +103,7 @@ def test_a_refusal_names_the_limit(a: Tenant, owner: Client) -> None:
     page = invite(owner)
     assert page.status_code == 422
     assert "The plan of this sub-account allows 1 team member." in text(page)
-    assert "1 of 1 places are taken" in text(owner.get(PEOPLE))
+    assert "1 of 1 places are used" in text(owner.get(PEOPLE))
 
 
 def test_a_member_looks_at_people_keys_and_webhooks_without_buttons(a: Tenant) -> None:
