@@ -197,11 +197,12 @@ class BroadcastPreview(BroadcastDetail):
             bars=bars_of(waves),
             waves=waves,
             picture=message_preview(self.broadcast),
+            engagements=ENGAGEMENT_LABELS,
             **self._press(forecast.people),
         )
 
     def _press(self, people: int | None) -> dict[str, Any]:
-        """Return the text and the address of the button that schedules or approves; empty if neither is possible."""
+        """Return the text and the address of the button that schedules or approves; empty if it could do nothing."""
         if self.broadcast.status == Broadcast.Status.DRAFT:
             page, approving = "app:broadcast-schedule", False
         elif is_waiting_for_approval(self.broadcast):
@@ -209,6 +210,8 @@ class BroadcastPreview(BroadcastDetail):
         else:
             return {}
         is_now = sends_immediately(self.broadcast, database_now(), approving=approving)
+        if is_now and people == 0:
+            return {}
         words = button_text(people, is_now=is_now, approving=approving)
         return {"press": words, "press_url": reverse(page, args=[self.broadcast.uuid])}
 

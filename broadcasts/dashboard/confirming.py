@@ -150,6 +150,7 @@ class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
     approving: ClassVar[bool]
     move: ClassVar[Callable[..., Broadcast]]
     success_message: ClassVar[StrOrPromise]
+    sending_message: ClassVar[StrOrPromise] = ""  # said in its place where it sends at once
     needs_confirmation: ClassVar[Callable[..., bool]]  # whether the broadcast's status still allows this move
 
     def make_form(self, data: Any = None) -> ConfirmationForm:
@@ -195,8 +196,10 @@ class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
             raise
 
     def _move(self, version: datetime | None) -> HttpResponse:
-        type(self).move(broadcast=self.broadcast, now=database_now(), by=self.by, version=version)
-        return self.done(str(self.success_message), ONE, self.broadcast.uuid)
+        is_now = sends_immediately(self.broadcast, now := database_now(), approving=self.approving)
+        type(self).move(broadcast=self.broadcast, now=now, by=self.by, version=version)
+        said = self.sending_message if is_now and self.sending_message else self.success_message
+        return self.done(str(said), ONE, self.broadcast.uuid)
 
     def context(self) -> dict[str, Any]:
         is_now = sends_immediately(self.broadcast, database_now(), approving=self.approving)
@@ -216,6 +219,7 @@ class BroadcastSchedule(ConfirmBroadcastView):
     approving = False
     move = staticmethod(schedule_broadcast)
     success_message = gettext_lazy("The broadcast is scheduled.")
+    sending_message = gettext_lazy("The broadcast is being sent.")
     needs_confirmation = staticmethod(lambda broadcast: broadcast.status == Broadcast.Status.DRAFT)
 
 

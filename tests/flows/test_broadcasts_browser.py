@@ -11,7 +11,14 @@ from pytest_django.live_server_helper import LiveServer
 from broadcasts.models import Broadcast
 from broadcasts.services.counts import add_counts
 from tests.broadcasts.under_way import a_busy_broadcast, a_draft
-from tests.factories import BODY_PARAMETER, ChannelFactory, ContactFactory, WorkspaceFactory, a_message_template
+from tests.factories import (
+    BODY_PARAMETER,
+    ChannelFactory,
+    ContactFactory,
+    SegmentFactory,
+    WorkspaceFactory,
+    a_message_template,
+)
 from workspaces.subaccounts.models import Channel
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -68,20 +75,63 @@ def test_the_picture_follows_what_is_typed_and_variables_are_inserted(page: Page
     assert Broadcast.objects.get().message["components"][0]["parameters"] == [{"type": "text", "text": "Grace"}]
 
 
-def test_arrow_keys_walk_through_the_messages_and_ask_for_nothing_by_themselves(page: Page) -> None:
+def test_arrow_keys_walk_through_the_messages_and_their_fields_come_while_the_focus_stays(
+    page: Page, channel: Channel
+) -> None:
+    other = ChannelFactory.create(workspace=channel.workspace, name="Second Number")
+    a_message_template(other, text="Come tomorrow.", name="plain")
     page.goto("/app/broadcasts/new")
     page.evaluate(STAYS)
+    message, text, first_name = (
+        page.get_by_label("Message", exact=True),
+        page.get_by_label("Text", exact=True),
+        page.get_by_role("button", name="First name"),
+    )
+    message.focus()
+    page.keyboard.press("ArrowDown")
+    expect(text).to_be_visible()
+    expect(message).to_be_focused()
+    expect(page.locator(".phone-body")).to_be_empty()
+    page.keyboard.press("Tab")
+    page.keyboard.type("Good morning ")
+    first_name.press("Enter")
+    expect(page.locator(".phone-body")).to_have_text("Good morning First name")
+    message.focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_label("Text {{1}}")).to_be_visible()
+
+    # This channel has one message, without a field, and so no variable can be inserted.
+    page.get_by_label("Channel", exact=True).focus()
+    page.keyboard.type("Second")
+    expect(message.locator("option")).to_have_text(["plain · en", "A text of my own"])
+    expect(page.locator(".phone-body")).to_have_text("Come tomorrow.")
+    expect(first_name).to_be_hidden()
+    assert page.evaluate("window.stays")
+
+    # What cannot be loaded by itself can be asked for.
     asking = page.get_by_role("button", name="Show its fields")
     expect(asking).to_be_hidden()
-    page.get_by_label("Message", exact=True).focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_label("Message", exact=True).locator("option:checked")).to_have_text("A text of my own")
-    page.keyboard.press("ArrowUp")
+    page.route("**/app/broadcasts/new*", lambda route: route.abort())
+    message.focus()
     page.keyboard.press("ArrowDown")
     expect(asking).to_be_visible()
-    assert page.evaluate("window.stays")
+    page.unroute("**/app/broadcasts/new*")
     asking.press("Enter")
-    expect(page.get_by_label("Text", exact=True)).to_be_visible()
+    expect(text).to_be_focused()
+
+
+def test_what_was_typed_is_there_with_a_newer_segment_when_somebody_comes_back(page: Page, channel: Channel) -> None:
+    page.goto("/app/broadcasts/new")
+    page.get_by_label("Text {{1}}").fill("Grace")
+    page.get_by_label("A segment").check()
+    page.get_by_role("link", name="New segment").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("New segment")
+    SegmentFactory.create(workspace=channel.workspace, name="Regulars")
+    page.go_back()
+    expect(page.get_by_label("Segment", exact=True)).to_be_visible()
+    page.get_by_label("Segment", exact=True).select_option(label="Regulars")
+    expect(page.locator(".phone-body")).to_have_text("Hello Grace, the sale begins.")
+    expect(page.get_by_role("status").filter(has_text="Get it")).to_contain_text("0 of 0 contacts")
 
 
 def test_focus_goes_on_with_what_the_channel_and_the_message_ask_for(page: Page, channel: Channel) -> None:
@@ -159,5 +209,5 @@ def test_sending_to_many_asks_in_a_dialog_that_begins_at_its_way_out(page: Page,
 
     press.click()
     dialog.get_by_role("button", name="Send to 3 now").click()
-    expect(page.get_by_text("The broadcast is scheduled.")).to_be_visible()
+    expect(page.get_by_text("The broadcast is being sent.")).to_be_visible()
     assert Broadcast.objects.get().status == "Scheduled"

@@ -92,6 +92,13 @@ def test_a_list_s_filters_selection_and_menus_answer_at_once(page: Page) -> None
     page.keyboard.press("Escape")
     expect(edit).to_be_hidden()
     expect(menu).to_be_focused()
+    menu.press("Enter")
+    for _ in range(menu.locator("xpath=..").locator("a, button").count()):
+        page.keyboard.press("Tab")
+        expect(edit).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Select Crowd 29")).to_be_focused()
+    expect(edit).to_be_hidden()
     menu.click()
     expect(edit).to_be_visible()
     page.get_by_role("heading", level=1).click()

@@ -46,9 +46,11 @@ def test_an_invoice_is_drafted_issued_sent_and_paid_by_keyboard(page: Page, work
     person = PersonAtTheKeyboard(page, home="/app/invoices")
     person.begin()
     person.click("link", "New invoice")
-    person.fill("Find a contact (optional)", "lovelace")
+    person.fill("Find a contact", "lovelace")
     person.click("button", "Find")
-    person.tick("Ada Lovelace")
+    only_one = page.get_by_label("Ada Lovelace")
+    expect(only_one).to_be_checked()
+    expect(only_one).to_be_focused()
     person.fill("Description", "Haircut")
     person.fill("Price in EUR", "50")
     page.keyboard.press("Enter")  # computes the totals, and saves nothing

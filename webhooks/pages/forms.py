@@ -152,7 +152,7 @@ class RotationForm(forms.Form):
         initial=24,
         required=False,
         widget=forms.RadioSelect,
-        help_text=_("`X-Svc-Signature` always uses the new secret. `webhook-signature` contains both signatures."),
+        help_text=_("X-Svc-Signature always uses the new secret. webhook-signature contains both signatures."),
     )
 
 

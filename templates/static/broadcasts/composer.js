@@ -54,7 +54,7 @@ let last = null;
  */
 function insert(composer, name) {
   const first = composer.querySelector("[data-gap]") || composer.elements.namedItem("message_text");
-  const field = last || /** @type {TextField | null} */ (first);
+  const field = (last?.isConnected ? last : null) || /** @type {TextField | null} */ (first);
   if (!field) return;
   const end = field.value.length;
   field.setRangeText(`{{${name}}}`, field.selectionStart ?? end, field.selectionEnd ?? end, "end");
@@ -71,7 +71,7 @@ function showChosen() {
   }
 }
 
-// Who goes through a list by its arrow keys has chosen each entry on the way: nothing is asked for before they say so.
+// Who goes through a list by its arrow keys has chosen each entry on the way: the page stays, and counting.js brings the fields.
 let usesKeys = false;
 
 /**
@@ -81,8 +81,16 @@ let usesKeys = false;
 function askFor(composer, changed) {
   const asking = /** @type {HTMLButtonElement} */ (composer.querySelector("[data-choose]"));
   asking.value = changed;
-  if (usesKeys) asking.parentElement?.classList.add("is-needed");
-  else asking.click();
+  if (!usesKeys) asking.click();
+}
+
+/** Offer to load the chosen message's fields while the page still has another one's. @param {HTMLFormElement} composer */
+function showAsking(composer) {
+  const isBehind = [["channel", "messages"], ["template", "message"]].some(([name, part]) => {
+    const chosen = /** @type {HTMLSelectElement | null} */ (composer.elements.namedItem(name));
+    return chosen?.value !== composer.querySelector(`[data-${part}]`)?.getAttribute(`data-${part}`);
+  });
+  composer.querySelector(".choose")?.classList.toggle("is-needed", isBehind);
 }
 
 /** @param {HTMLFormElement} composer */
@@ -106,8 +114,18 @@ function prepare(composer) {
   });
   composer.addEventListener("keydown", () => { usesKeys = true; });
   composer.addEventListener("pointerdown", () => { usesKeys = false; });
-  showChosen();
-  redraw(composer);
+  composer.addEventListener("composer:failed", () => showAsking(composer));
+  composer.addEventListener("composer:swapped", () => {
+    showAsking(composer);
+    redraw(composer);
+  });
+  const show = () => {
+    showChosen();
+    redraw(composer);
+  };
+  show();
+  // Only then has the browser filled in what was typed before somebody came back.
+  addEventListener("pageshow", show);
 }
 
 if (form) prepare(form);

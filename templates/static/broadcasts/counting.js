@@ -1,4 +1,5 @@
 // The composer: who gets the broadcast is counted while it is typed, and fallbacks show for the variables in use.
+// What comes with the count also brings the fields of another channel's or template's message, and newer segments.
 
 const composer = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-broadcast]"));
 const PAUSE = 500;
@@ -43,8 +44,49 @@ function showFallbacks(form) {
   list.hidden = isEmpty;
 }
 
+/**
+ * A part of the form as it is and as it comes, if it is in both.
+ * @param {HTMLFormElement} form
+ * @param {Document} page
+ * @param {string} selector
+ * @returns {[HTMLElement, HTMLElement] | null}
+ */
+function bothOf(form, page, selector) {
+  const [old, next] = [form, page].map((one) => /** @type {HTMLElement | null} */ (one.querySelector(selector)));
+  return old && next && [old, document.importNode(next, true)];
+}
+
+/**
+ * Put a part for another choice into its place. Who is in it goes on in the same field, or in its first.
+ * @param {HTMLFormElement} form
+ * @param {Document} page
+ * @param {string} part the attribute that says which choice it is for
+ */
+function swap(form, page, part) {
+  const [old, next] = bothOf(form, page, `[${part}]`) ?? [];
+  if (!old || !next || old.getAttribute(part) === next.getAttribute(part)) return false;
+  const focused = old.contains(document.activeElement) && document.activeElement?.getAttribute("name");
+  old.replaceWith(next);
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const fields = next.querySelectorAll("input, textarea, select");
+  if (focused) ([...fields].find((field) => field.name === focused) ?? fields[0])?.focus();
+  return true;
+}
+
+/** @param {HTMLFormElement} form @param {Document} page */
+function takeMessage(form, page) {
+  if (swap(form, page, "data-messages")) plan(form, 0, true);
+  if (!swap(form, page, "data-message")) return;
+  const [phone, nextPhone] = bothOf(form, page, "[data-phone]") ?? [];
+  if (phone && nextPhone) phone.replaceWith(nextPhone);
+  const [variables, nextVariables] = bothOf(form, page, ".variables") ?? [];
+  if (variables && nextVariables) variables.hidden = Boolean(nextVariables.hidden);
+  form.dispatchEvent(new Event("composer:swapped"));
+}
+
 /** @param {HTMLFormElement} form @param {Document} page */
 function take(form, page) {
+  takeMessage(form, page);
   /** @type {NodeListOf<HTMLElement>} */
   const fallbacks = page.querySelectorAll("[data-fallback]");
   for (const one of fallbacks) {
@@ -55,7 +97,8 @@ function take(form, page) {
   const parts = form.querySelectorAll("[data-counted]");
   for (const part of parts) {
     const then = page.querySelector(`[data-counted="${CSS.escape(part.dataset.counted ?? "")}"]`);
-    if (then && then.textContent !== part.textContent) part.replaceChildren(...document.importNode(then, true).childNodes);
+    const isNew = then && then.textContent !== part.textContent;
+    if (isNew && !part.contains(document.activeElement)) part.replaceChildren(...document.importNode(then, true).childNodes);
   }
   showFallbacks(form);
 }
@@ -68,7 +111,7 @@ async function count(form, question) {
   body.set("choose", "count");
   const answer = await fetch(location.href, { method: "POST", body, headers: { Accept: "text/html" }, signal: asking.signal });
   // The page is shown again with status 422, since nothing was sent. Any other answer is not the composer.
-  if (answer.redirected || answer.status !== 422) return;
+  if (answer.redirected || answer.status !== 422) throw new Error(String(answer.status));
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (question !== questionOf(form)) return;
   take(form, page);
@@ -82,7 +125,8 @@ function plan(form, wait, anew = false) {
     const question = questionOf(form);
     if (question === counted && !anew) return;
     counted = question;
-    count(form, question).catch(() => { /* the next change counts again */ });
+    // The next change counts again. Until then a button shows the fields of what was chosen.
+    count(form, question).catch((reason) => { if (reason.name !== "AbortError") form.dispatchEvent(new Event("composer:failed")); });
   }, wait);
 }
 
@@ -96,6 +140,9 @@ if (composer) {
     showFallbacks(composer);
     plan(composer, PAUSE);
   });
-  showFallbacks(composer);
-  plan(composer, 0);
+  // Back to this page, the browser fills in what was typed only now; and there may be newer segments.
+  addEventListener("pageshow", () => {
+    showFallbacks(composer);
+    plan(composer, 0, true);
+  });
 }

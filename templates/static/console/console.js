@@ -49,7 +49,7 @@ for (const button of printers) {
 const openDrops = () => document.querySelectorAll("details.drop[open]");
 
 /**
- * An open drop-down closes on Escape and on a click elsewhere.
+ * An open drop-down closes on Escape, on a click elsewhere, and when the focus has gone on from it.
  * @param {HTMLDetailsElement} drop
  * @param {boolean} focus whether focus goes to what opens it
  */
@@ -63,11 +63,16 @@ document.addEventListener("keydown", (event) => {
   for (const drop of openDrops()) close(drop, true);
 });
 
-document.addEventListener("click", (event) => {
-  for (const drop of openDrops()) {
-    if (!(event.target instanceof Node && drop.contains(event.target))) close(drop, false);
-  }
-});
+for (const kind of ["click", "focusin"]) {
+  document.addEventListener(kind, ({ target }) => {
+    for (const drop of openDrops()) {
+      const isInside = target instanceof Node && drop.contains(target);
+      // What is around a drop-down takes the focus when somebody presses on a text in it.
+      const isAround = kind === "focusin" && target instanceof Node && target.contains(drop);
+      if (!isInside && !isAround) close(drop, false);
+    }
+  });
+}
 
 // A double click sends a form once. Coming back to a page, it may be sent again.
 document.addEventListener("submit", (event) => {

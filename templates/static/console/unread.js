@@ -1,4 +1,4 @@
-// What is unread shows outside the page: in the tab's title, on its icon or the app's, and by a sound if somebody wants one.
+// What is unread shows in the menu, in the tab's title, on its icon or the app's, and by a sound if somebody wants one.
 // One tab of a browser asks now and then; the others hear what it was told.
 
 /** @typedef {{ notifications: number, messages: number, newest: string }} Unread */
@@ -19,9 +19,9 @@ function showInTitle(number) {
   document.title = number ? `(${shown(number)}) ${plain}` : plain;
 }
 
-/** @param {number} number */
-function showInBell(number) {
-  const count = bell.querySelector(".count");
+/** @param {Element} place @param {number} number */
+function showBeside(place, number) {
+  const count = place.querySelector(".count");
   if (!number) { count?.remove(); return; }
   const [text, said] = [shown(number), document.createElement("span")];
   if (count?.firstChild?.nodeValue === text) return;
@@ -31,7 +31,7 @@ function showInBell(number) {
   said.textContent = ` ${bell.dataset.said}`;
   next.append(text, said);
   if (count) count.replaceWith(next);
-  else bell.append(next);
+  else place.append(next);
 }
 
 // The icon ---------------------------------------------------------------------------------------------
@@ -121,7 +121,8 @@ let waiting = 0;
 function show(unread, asked) {
   const number = unread.notifications + unread.messages;
   showInTitle(number);
-  showInBell(unread.notifications);
+  showBeside(bell, unread.notifications);
+  for (const entry of document.querySelectorAll('[data-counts="app:inbox"]')) showBeside(entry, unread.messages);
   showOnIcon(number);
   if (isNews(unread.newest) && asked) play(unread.newest);
 }

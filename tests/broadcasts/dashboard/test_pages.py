@@ -93,9 +93,16 @@ def test_a_broadcast_is_written_looked_at_and_scheduled(customer: Client, channe
     assert answer["Location"] == f"/app/broadcasts/{made.uuid}/preview"
     assert (made.status, made.message["text"]) == ("Draft", "Hello {{contact.first_name}}")
     assert (made.audience, made.scheduled_at) == ({"type": "segment", "segment": "all"}, None)
-    assert "<mark>First name</mark>" in html(customer.get(answer["Location"]))
+    reviewed = html(customer.get(answer["Location"]))
+    assert "<mark>First name</mark>" in reviewed
+    assert "<dt>Audience</dt><dd>All contacts</dd>" in reviewed
+    assert "<dt>Time</dt><dd>At once</dd>" in reviewed
+    # It would reach nobody: the way leads back to the audience, and not on.
+    assert f'<a href="/app/broadcasts/{made.uuid}/edit#step-audience">Choose another audience</a>' in reviewed
+    assert f'"/app/broadcasts/{made.uuid}/schedule"' not in reviewed
+    assert ">Send</a>" in html(customer.get(f"/app/broadcasts/{made.uuid}"))
     said = text(press(customer, f"/app/broadcasts/{made.uuid}/schedule"))
-    assert "The broadcast is scheduled." in said
+    assert "The broadcast is being sent." in said
     assert Broadcast.objects.get().status == "Scheduled"
 
 

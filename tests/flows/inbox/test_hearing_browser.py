@@ -110,8 +110,10 @@ def is_told_of_what_is_unread(page: Page, channel: Channel) -> None:
         receive(received(channel, person=person(2)))
     for tab in (page, other):
         expect(tab).to_have_title(re.compile(r"^\(2\) "))
+        expect(tab.locator(".side .menu a", has_text="Inbox")).to_have_text(re.compile(r"^\s*Inbox\s*2 unread$"))
     open_conversation(page, "Person 1")
     open_conversation(page, "Person 2")
     for tab in (page, other):
         expect(tab).not_to_have_title(re.compile(r"^\("))
+        expect(tab.locator(".side .menu a", has_text="Inbox")).to_have_text(re.compile(r"^\s*Inbox\s*$"))
         tab.wait_for_function(f"() => !({ICON})().startsWith('data:image')")

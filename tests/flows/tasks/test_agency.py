@@ -97,7 +97,7 @@ def add_a_webhook_test_it_and_redeliver(person: Person) -> None:
     person.fill("URL", person.at_hand["receiver"])
     person.tick("All events")
     person.click("button", "Add webhook")
-    person.click("button", "Send test")
+    person.click("button", "I have kept it, send a test")
     # Until then the page loads itself anew, even if it shows the attempt already.
     expect(person.page.locator("main .facts dt", has_text="Completed")).to_be_visible()
     expect(person.page.get_by_role("heading", name="Attempt 1")).to_be_visible()

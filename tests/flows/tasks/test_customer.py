@@ -136,7 +136,7 @@ def send_a_broadcast(person: Person) -> None:
     person.sees_heading("Review before sending")
     person.click("link", "Send to 1 now")
     person.press(person.page.get_by_role("button", name="Send to 1 now"))
-    person.sees_message("The broadcast is scheduled.")
+    person.sees_message("The broadcast is being sent.")
     assert Broadcast.objects.get().status == Broadcast.Status.SCHEDULED
 
 

@@ -145,9 +145,18 @@ class InvoiceForm(forms.Form):
         self.typed, self.workspace = typed, workspace
         self.rates = {str(rate.uuid): rate for rate in rates}
         self.contacts = self._contacts()
+        if not bound and not typed.head.get("contact") and len(self.contacts) == 1:
+            self.initial["contact"] = next(iter(self.contacts))
         self.fields |= self._head_fields()
         for number in range(len(typed.lines)):
             self.fields |= self._line_fields(number)
+
+    def goes_on_with_contact(self) -> bool:
+        """Put the focus on the contacts, if any was found and no product is searched for."""
+        goes_on = bool(self.contacts) and not self.typed.head.get("find_product", "")
+        if goes_on:
+            self.fields["contact"].widget.attrs["autofocus"] = True
+        return goes_on
 
     def _contacts(self) -> dict[str, Contact]:
         """Return the contact that was chosen, and those that the search finds, by their uuids."""

@@ -15,7 +15,7 @@ from workspaces.catalogue.dashboard.form_views import ConfirmView, ObjectFormVie
 from workspaces.finance.dashboard.invoice_forms import CreditForm
 from workspaces.finance.dashboard.invoices import LIST, ONE, InvoiceDetail
 from workspaces.finance.models import Invoice, InvoiceLine
-from workspaces.finance.services.amounts import from_minor
+from workspaces.finance.services.amounts import format_money, from_minor
 from workspaces.finance.services.documents import invoice_pdf
 from workspaces.finance.services.invoices import (
     LineInput,
@@ -54,10 +54,15 @@ class InvoiceIssue(InvoiceStep):
     label = gettext_lazy("Issue")
 
     def text(self) -> str:
-        return _(
+        whose = _("For %(contact)s: %(total)s.") % {
+            "contact": self.invoice.contact or "—",
+            "total": format_money(self.invoice.total, self.invoice.currency),
+        }
+        what = _(
             "The invoice gets the next number and today's date. After that you cannot change it, "
             "only correct it with a credit note. The contact does not get it yet: send it next."
         )
+        return f"{whose} {what}"
 
     def context(self) -> dict[str, Any]:
         return {**super().context(), "danger": False}

@@ -142,6 +142,7 @@ class InvoiceFormView(DashboardForm[InvoiceForm]):
 
     nav = LIST
     template_name = "finance/invoices/form.html"
+    has_found = False
 
     def only_looks(self, request: HttpRequest) -> bool:
         return bool(request.POST.get("do"))
@@ -153,7 +154,9 @@ class InvoiceFormView(DashboardForm[InvoiceForm]):
         mark_form_redisplayed(request)
         typed = TypedInvoice.sent(request.POST.dict())
         typed.apply(request.POST["do"], self.workspace)
-        return self.show(self.form_of(typed, bound=False))
+        form = self.form_of(typed, bound=False)
+        self.has_found = request.POST["do"] == FIND and form.goes_on_with_contact()
+        return self.show(form)
 
     def make_form(self, data: Any = None) -> InvoiceForm:
         if data is None:
@@ -185,7 +188,9 @@ class InvoiceFormView(DashboardForm[InvoiceForm]):
 
     def context(self) -> dict[str, Any]:
         search = self.request.POST.get("find_product", "")
-        return {
+        # What was found keeps the focus, so the heading must not take it.
+        going_on = {"is_answer": False} if self.has_found else {}
+        return going_on | {
             "products": search_products(self.workspace, search),
             "product_search": search,
             "buttons": {"add": ADD, "remove": REMOVE, "product": ADD_PRODUCT, "find": FIND, "update": UPDATE},

@@ -257,7 +257,11 @@ class SubAccountSuspend(SubAccountDetailView, FormPage[ReasonForm]):
         return {
             "crumbs": self.crumbs(),
             "heading": _("Suspend %(name)s?") % {"name": self.workspace.name},
-            "text": _("Its API keys stop working at once. Nothing is deleted, and you can restore it at any time."),
+            "text": _(
+                "Your customer's dashboard, booking page and API keys stop working at once. Messages and broadcasts "
+                "wait; messages that have waited for an hour are not sent. Nothing is deleted, and you can restore it "
+                "at any time."
+            ),
             "submit": _("Suspend"),
             "danger": True,
         }

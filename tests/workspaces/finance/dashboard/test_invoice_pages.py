@@ -116,7 +116,7 @@ def test_an_invoice_is_issued_paid_refunded_and_credited(a: Tenant, owner: Clien
     invoice = InvoiceFactory.create(workspace=a.workspace, contact=ada, lines=[a_line("100", "2", rate)])
     path = f"/app/invoices/{invoice.uuid}"
     assert owner.get(f"{path}/pdf")["Location"] == path
-    assert "The invoice gets the next number" in text(owner.get(f"{path}/issue"))
+    assert "For Ada: €238.00. The invoice gets the next number" in text(owner.get(f"{path}/issue"))
     issued = owner.post(f"{path}/issue", follow=True)
     assert flashes(issued) == ["INV-0001 was issued."]
     invoice.refresh_from_db()

@@ -65,6 +65,9 @@ def test_a_row_opens_as_customer_and_offers_writers_more(four: Tenant, admin: Cl
         assert page.count('aria-label="Actions for ') == menus
         assert f'form="open-as-customer" formaction="{LIST}/{nord.uuid}/open"' in page
         assert f'formaction="{LIST}/{oak.uuid}/open"' not in page, "nobody opens what is suspended"
+        may_restore = person is admin
+        assert (f'formaction="{LIST}/{oak.uuid}/restore"' in page) is may_restore
+        assert f'formaction="{LIST}/{nord.uuid}/restore"' not in page
     for action in ("edit", "plan", "suspend"):
         assert f'href="{LIST}/{nord.uuid}/{action}"' in admin.get(LIST).content.decode()
         assert f'href="{LIST}/{nord.uuid}/{action}"' not in page
