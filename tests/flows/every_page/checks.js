@@ -65,7 +65,10 @@ globalThis.heavy = () => {
 };
 
 // What axe finds serious or critical, in the whole page or in a part of it.
+const MARKED = "[data-new-colours]";
 globalThis.findings = async ([options, part]) => {
+  // A page that refreshes itself may have replaced all that was marked.
+  if (part === MARKED && !document.querySelector(MARKED)) return [];
   const { violations } = await axe.run(part || document, { resultTypes: ["violations"], ...options });
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0].html.slice(0, 100)}`);
@@ -98,7 +101,7 @@ globalThis.markNewColours = ([part, seen]) => {
   return kinds;
 };
 globalThis.unmarkColours = () => {
-  for (const one of document.querySelectorAll("[data-new-colours]")) one.removeAttribute("data-new-colours");
+  for (const one of document.querySelectorAll(MARKED)) one.removeAttribute("data-new-colours");
 };
 
 const setMenus = (open) => {
@@ -179,7 +182,7 @@ globalThis.lostInForcedColours = () => {
 globalThis.keepNewPairs = (seen) => {
   const before = new Set(seen);
   const pairs = [];
-  for (const element of document.querySelectorAll("[data-new-colours]")) {
+  for (const element of document.querySelectorAll(MARKED)) {
     const { color, opacity } = getComputedStyle(element);
     const pair = [color, groundOf(element), opacity].join();
     if (before.has(pair)) element.removeAttribute("data-new-colours");
@@ -193,9 +196,10 @@ globalThis.keepNewPairs = (seen) => {
 globalThis.unfocused = (seen) => {
   const before = new Set(seen);
   const kinds = [], found = [];
+  const focused = document.activeElement;
   for (const one of shown(`${CONTROLS}, a[href]`)) {
     const kind = styledBy(one);
-    if (before.has(kind) || one.disabled) continue;
+    if (before.has(kind) || one.disabled || one.tabIndex < 0) continue;
     before.add(kind);
     kinds.push(kind);
     one.blur();
@@ -204,5 +208,6 @@ globalThis.unfocused = (seen) => {
     if (document.activeElement === one && look(one) === unlit) found.push(`focus unseen: ${start(one)}`);
     one.blur();
   }
+  focused.focus({ preventScroll: true });
   return [kinds, found];
 };
