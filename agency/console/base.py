@@ -1,7 +1,7 @@
 """The base of every console page: the agency chosen, who may open the page, how a refusal is shown."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +18,7 @@ from agency.pages.notifications import unread_counter
 from agency.pages.registry import StrOrPromise, console_menu, render_menu
 from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
 from agency.request_actor import user_actor
+from agency.services.members import names_of_owners
 from agency.tenants import Audience
 
 CHOSEN = "agency"
@@ -59,7 +60,6 @@ def current_membership(request: HttpRequest, user: User, memberships: list[Membe
     return CurrentMembership(user, member, [one for one in memberships if one != member]) if member else None
 
 
-MOST_OWNERS_NAMED: Final = 3
 OWNERS = frozenset({Member.Role.OWNER})
 
 
@@ -103,12 +103,11 @@ class ConsoleView(SignedInView):
 
     def refused(self) -> HttpResponse:
         """Say which roles may do this, and whom to ask."""
-        owners = Member.objects.filter(agency=self.agency, role=Member.Role.OWNER).select_related("user")
         return self.page(
             "pages/console/refused.html",
             status=403,
             allowed=[label for role, label in Member.Role.choices if role in self.writers],
-            owners=[one.user.name or one.user.email for one in owners.order_by("id")[:MOST_OWNERS_NAMED]],
+            owners=names_of_owners(self.agency),
         )
 
     @property

@@ -1,7 +1,7 @@
 """The people of an agency's console and their roles, and changes of users."""
 
 from collections.abc import Iterable
-from typing import Any, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 from uuid import UUID
 
 from django.contrib.auth.models import Group
@@ -15,6 +15,8 @@ from agency.services.mail.queue import queue_mail
 from agency.services.two_factor import delete_two_factor
 from config.errors import Conflict, InvalidInput, NotFound
 
+MOST_OWNERS_NAMED: Final = 3
+
 
 class AlreadyAMember(InvalidInput):
     field = "email"
@@ -27,6 +29,12 @@ class MemberNotFound(NotFound):
 
 class LastOwner(Conflict):
     message = "An agency needs at least one owner."
+
+
+def names_of_owners(agency: Agency) -> list[str]:
+    """Return the names of a few owners, for people who need to ask one."""
+    owners = Member.objects.filter(agency=agency, role=Member.Role.OWNER).select_related("user").order_by("id")
+    return [owner.user.name or owner.user.email for owner in owners[:MOST_OWNERS_NAMED]]
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib import admin
 from django.db import connection
 from django.db.models import Model
@@ -20,7 +21,7 @@ from pytest_django import DjangoDbBlocker
 
 from agency.actors import SYSTEM
 from agency.admin.base import MOST_ROWS, ReadOnlyAdmin
-from agency.models import ActivityEntry, AgencyKey, BulkOperation, Event, Export, PushSubscription
+from agency.models import ActivityEntry, Agency, AgencyKey, BulkOperation, Event, Export, PushSubscription
 from agency.services import issue_agency_key, revoke_agency_key
 from agency.services.notifications.devices import vapid_key_of
 from broadcasts.models import Rate
@@ -299,6 +300,14 @@ def test_deliveries_and_events_are_filtered_by_agency_status_and_day(
     Event.objects.update(fanned_out_at=None)
     assert found(support, Event, status="waiting") == events
     assert "waiting" in support.get(path_of(Event)).content.decode()
+
+
+def test_each_time_says_that_it_is_in_utc(support: Client, workspace: Workspace) -> None:
+    support.cookies[settings.TIME_ZONE_COOKIE_NAME] = "Europe/Berlin"
+    agency = workspace.agency
+    made = f"{agency.created_at:%-d %b %Y, %H:%M} UTC"
+    for path in (path_of(Agency), path_of(Agency, agency.pk, "change")):
+        assert made in support.get(path).content.decode()
 
 
 def test_what_a_receiver_answered_is_shown_as_text(support: Client, secrets_of: list[str]) -> None:

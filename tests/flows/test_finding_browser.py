@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.agency.console.browsers import a_member
 from tests.factories import ContactFactory, WorkspaceFactory
-from tests.flows.every_page.checks import SCRIPTS, in_both_themes
+from tests.flows.every_page.checks import SCRIPTS, in_all_colours
 from tests.flows.sessions import give_session
 from tests.tenants import Tenant
 
@@ -67,7 +67,7 @@ def with_the_keyboard(page: Page) -> None:
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("2 results")
     assert box.get_attribute("aria-activedescendant") == chosen(page).get_attribute("id")
     page.evaluate(SCRIPTS)
-    assert page.evaluate("findings", [{}, ".find"]) + in_both_themes(page, ".find") == []
+    assert page.evaluate("findings", [{}, ".find"]) + in_all_colours(page, ".find") == []
     page.keyboard.press("ArrowDown")
     expect(chosen(page)).to_contain_text("Other Salon")
     expect(chosen(page)).to_have_count(1)

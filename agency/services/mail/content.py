@@ -21,18 +21,15 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext_lazy as _
 
-from agency.models import Agency, Brand, Domain, Invitation, Mail, MailSettings, PendingSignUp, User
-from agency.models.branding import Picture, PictureKind
-from agency.services.colours import text_on
+from agency.models import Agency, Domain, Invitation, Mail, MailSettings, PendingSignUp, User
 from agency.services.hosts import agency_of_host, base_url_of, hosts_of
 from agency.services.mail.attachments import mail_attachments
+from agency.services.mail.html import html_part, name_link
 from agency.services.mail.queue import mail_settings_for
 from agency.services.passwords import TokensForHost, only_agency_id_of
 from config.api.text_fields import CONTROLS, ENCODED_WORD
 from config.hooks import Registry
 
-USUAL_COLOUR: Final = "#4f46e5"
-LOGOS: Final[tuple[PictureKind, ...]] = ("logo", "dark_logo")
 CONTINUE: Final = _("Continue")
 PASSWORD: Final = _("Choose a password")
 INVITATION: Final = _("Answer the invitation")
@@ -85,14 +82,6 @@ HEADERS: Final = {"Auto-Submitted": "auto-generated"}
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph of an e-mail; with `validate_link` it holds nothing but the link, and becomes a button."""
-
-    text: str
-    is_link: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Sender:
     """The sender of an e-mail; `reply_to` is empty if answers go to the sender."""
 
@@ -141,19 +130,21 @@ def _write(
     content = mail_links.get(mail.kind)
     made = content.make_context(mail) if content else {}
     context = {**mail.context, **made, "link": link, "user": mail.user, "invitation": mail.invitation}
+    label = str(BUTTONS.get(Mail.Kind(mail.kind), CONTINUE))
     text = render_to_string(template_of(mail.kind), context).strip()
     subject = " ".join(render_to_string(template_of(mail.kind, part="subjects/")).split())
     sender = sender_of(mail, own=own)
     message = EmailMultiAlternatives(
         subject,
-        f"{text}\n",
+        f"{name_link(text, link, label)}\n",
         from_email=sender.header,
         to=[mail.recipient],
         reply_to=[sender.reply_to] if sender.reply_to else None,
         headers={**HEADERS, "Message-ID": make_msgid(domain=sender.address.rpartition("@")[2] or None)},
         connection=connection,
     )
-    message.attach_alternative(_html(mail, subject, link, blocks_of(text, link)), "text/html")
+    html = html_part(mail, text=text, subject=subject, link=link, label=label)
+    message.attach_alternative(html, "text/html")
     files = mail_attachments.get(mail.kind)
     for file in files.make(mail) if files else ():
         message.attach(file.part())
@@ -170,37 +161,6 @@ def sender_of(mail: Mail, *, own: MailSettings | None) -> Sender:
     if own is not None:
         return Sender(shown, own.from_address, own.reply_to)
     return Sender(shown, address, (chosen.reply_to or chosen.from_address) if chosen else "")
-
-
-def blocks_of(text: str, link: str) -> list[Block]:
-    """Split a text at its blank lines; the paragraph that is the link alone becomes the button."""
-    paragraphs = (part.strip() for part in text.replace("\r\n", "\n").split("\n\n"))
-    return [Block(part, is_link=part == link) for part in paragraphs if part]
-
-
-def _html(mail: Mail, subject: str, link: str, blocks: list[Block]) -> str:
-    # Lists of e-mails show this beside the subject: the first paragraph after the opening one that is not the link.
-    opening = next((block.text for block in blocks[1:] if not block.is_link), "")
-    label = BUTTONS.get(Mail.Kind(mail.kind), CONTINUE)
-    context = {"subject": subject, "opening": opening, "blocks": blocks, "link": link, "label": label}
-    return render_to_string("mail/html/layout.html", {**context, **_look_of(mail)})
-
-
-def _look_of(mail: Mail) -> dict[str, object]:
-    if mail.agency is None:
-        return {"name": "", "colour": USUAL_COLOUR, "on_colour": text_on(USUAL_COLOUR)}
-    brand = getattr(mail.agency, "brand", None) or Brand(agency=mail.agency)
-    colour = brand.accent or USUAL_COLOUR
-    logos: dict[str, object] = {kind: _shown(brand.picture(kind), mail.agency) for kind in LOGOS}
-    return {"name": mail.agency.name, "colour": colour, "on_colour": text_on(colour), **logos}
-
-
-def _shown(picture: Picture | None, agency: Agency) -> dict[str, object] | None:
-    """Return a picture with its address, on the agency's own host if it has one."""
-    if picture is None:
-        return None
-    address = f"{base_url_of(agency.pk)}{reverse('brand:picture', args=[picture.digest])}"
-    return {"address": address, "width": picture.width, "height": picture.height}
 
 
 # A link is made when the e-mail is sent, on the agency's own host if it has one. The holder of a host's DNS may read

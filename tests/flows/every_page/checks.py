@@ -19,6 +19,10 @@ OPTIONS: dict[str, Any] = {"viewport": PHONE, "reduced_motion": "reduce"}
 COLOURS = {"runOnly": ["color-contrast"]}
 # Kinds of elements whose colours were looked at: the agency's one colour and the styles are the same on all pages.
 _colours_seen: set[str] = set()
+# Likewise the few pairs of text and ground with forced colours, what a background alone draws, and what had the focus.
+_pairs_seen: set[str] = set()
+_painted_seen: set[str] = set()
+_focused_seen: set[str] = set()
 ALL_BUT_COLOURS = {"rules": {"color-contrast": {"enabled": False}}}
 WITH_ERRORS = ".summary, .field:has([aria-invalid=true])"
 # The form of a page, if there is anything to be filled in.
@@ -40,7 +44,7 @@ def examine(page: Page, part: str = "", coloured: str = "", widths: list[int] = 
     page.evaluate(SCRIPTS)
     found: list[str] = page.evaluate("heavy()") + page.evaluate("outsideAt", widths)
     found += page.evaluate("unusable()") + page.evaluate("findings", [ALL_BUT_COLOURS, part])
-    return found + in_both_themes(page, coloured or part)
+    return found + in_all_colours(page, coloured or part)
 
 
 def examine_errors(page: Page) -> list[str]:
@@ -52,15 +56,36 @@ def examine_errors(page: Page) -> list[str]:
     return examine(page, "main", coloured=WITH_ERRORS, widths=SOME_WIDTHS)
 
 
-def in_both_themes(page: Page, part: str = "") -> list[str]:
-    """Give the contrasts that are too low in either theme, of what is styled as nothing was on the pages before."""
+def in_all_colours(page: Page, part: str = "") -> list[str]:
+    """Give the contrasts that are too low in either theme or with forced colours, and what these take away.
+
+    It looks at what is styled as nothing was on the pages before.
+    """
     found: list[str] = []
     kinds = page.evaluate("markNewColours", [part, sorted(_colours_seen)])
+    painted = page.evaluate("keepPainted", [part, sorted(_painted_seen)])
     for theme in THEMES if kinds else ():
         page.emulate_media(color_scheme=theme)
         found += [f"{theme}: {one}" for one in page.evaluate("findings", [COLOURS, "[data-new-colours]"])]
+    if kinds or painted:
+        found += [f"forced colours: {one}" for one in _in_forced_colours(page)]
     page.evaluate("unmarkColours()")
     _colours_seen.update(kinds)
+    _painted_seen.update(painted)
+    return found
+
+
+def _in_forced_colours(page: Page) -> list[str]:
+    page.emulate_media(forced_colors="active")
+    found: list[str] = page.evaluate("lostInForcedColours()")
+    pairs = page.evaluate("keepNewPairs", sorted(_pairs_seen))
+    if pairs:
+        found += page.evaluate("findings", [COLOURS, "[data-new-colours]"])
+    kinds, unfocused = page.evaluate("unfocused", sorted(_focused_seen))
+    _pairs_seen.update(pairs)
+    _focused_seen.update(kinds)
+    page.emulate_media(forced_colors="none")
+    found += unfocused
     return found
 
 
@@ -72,8 +97,8 @@ def examine_frame(page: Page) -> list[str]:
         page.set_viewport_size(size)
         page.evaluate("openMenus()")
         found += page.evaluate("outsideAt", [size["width"]]) + page.evaluate("findings", [ALL_BUT_COLOURS, ".drop"])
-        found += in_both_themes(page, ".drop")
+        found += in_all_colours(page, ".drop")
     page.evaluate("closeMenus()")
-    found += in_both_themes(page)
+    found += in_all_colours(page)
     page.set_viewport_size(PHONE)
     return found

@@ -20,13 +20,13 @@ from django.utils.translation import gettext_lazy
 from agency.actors import Actor
 from agency.models import Agency, Member, SignUpSettings, User
 from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS
-from agency.notification_kinds import NotificationKind, kinds_for
+from agency.notification_kinds import WRITE_ROLES, NotificationKind, kinds_for
 from agency.pages.branding import host_agency_id, prefer_language_of, theme_of_agency
 from agency.pages.form_drafts import latest_form_draft
 from agency.pages.help import DASHBOARD, help_url
 from agency.pages.views import FormOf, FormView, SignedInView, has_shown_code, two_factor_required_page
 from agency.request_actor import user_actor
-from agency.services.members import remember_landing
+from agency.services.members import names_of_owners, remember_landing
 from agency.tenants import Audience
 from config.api.requests import parse_uuid
 from workspaces.subaccounts.models import Workspace
@@ -263,8 +263,24 @@ class DashboardView(CustomerView):
         return self.current.role in self.writers
 
     def _refuse_role(self) -> HttpResponse:
-        """Say inside the dashboard's frame that the user's role does not allow this."""
-        return self.page("subaccounts/dashboard/refused.html", status=403)
+        """Say inside the dashboard's frame which role the user has, which roles may do this, and whom to ask."""
+        role, workspace = self.current.role, self.workspace
+        # An agency's viewer may not do what others of the agency may.
+        is_up_to_agency = role == Role.AGENCY_VIEWER and Role.AGENCY in self.writers
+        if is_up_to_agency:
+            allowed = [one.label for one in Member.Role if one in WRITE_ROLES]
+            to_ask = names_of_owners(self.current.agency)
+        else:
+            allowed = [Role.OWNER.label]
+            to_ask = [] if workspace.owner_pending_since else [workspace.owner.name or workspace.owner.email]
+        return self.page(
+            "subaccounts/dashboard/refused.html",
+            status=403,
+            role=Member.Role.VIEWER.label if is_up_to_agency else role.label,
+            is_up_to_agency=is_up_to_agency,
+            allowed=allowed,
+            to_ask=to_ask or [workspace.agency.name],
+        )
 
     def _without_workspace(self, request: HttpRequest) -> HttpResponse:
         if not self.workspaces.exists():

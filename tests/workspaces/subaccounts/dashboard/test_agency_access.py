@@ -20,8 +20,9 @@ from tests.broadcasts.under_way import a_broadcast
 from tests.factories import WorkspaceFactory, WorkspaceMemberFactory
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import a_conversation
-from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client, member_client
 from workspaces.conversations.models import Message
+from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import change_workspace, move_workspace, suspend_workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -145,11 +146,34 @@ def test_messages_are_the_agency_person_s(a: Tenant, staff: Member, visitor: Cli
 
 def test_a_viewer_looks_and_reads_why_nothing_was_changed(a: Tenant) -> None:
     viewer = agency_client(a.workspace, "viewer")
+    for number in range(4):
+        a_member(a.agency, "owner", name=f"Boss {number}")
     assert "You can look, but not change anything." in text(viewer.get("/app/settings"))
     refused = viewer.post("/app/saved-replies/new", {"name": "Hours", "text": "Nine to six."})
     assert refused.status_code == 403
-    assert f"Your role at {a.agency.name} is Viewer" in text(refused)
+    assert f"Nothing was changed. Your role at {a.agency.name} is Viewer" in text(refused)
+    asked = "Roles that may do this Owner, Admin You can ask Boss 0, Boss 1, Boss 2 Back"
+    assert f"Your role Viewer {asked}" in text(refused)
     assert not ActivityEntry.objects.filter(action="saved_reply.created").exists()
+
+
+def test_who_may_not_do_what_the_owner_may_reads_why_and_whom_to_ask(a: Tenant) -> None:
+    a.workspace.owner.name = "Olive"
+    a.workspace.owner.save(update_fields=["name"])
+    not_the_agency = f"Only the owner of {a.workspace.name} may do this, not its agency. Your role"
+    browsers = {
+        "Your role Member": member_client(a.workspace),
+        f"{not_the_agency} Agency": agency_client(a.workspace, "admin"),
+        f"{not_the_agency} Agency, view only": agency_client(a.workspace, "viewer"),
+    }
+    for said, browser in browsers.items():
+        refused = browser.post("/app/people/invite", {"email": "ada@example.com"})
+        assert refused.status_code == 403
+        asked = f"Nothing was changed. {said} Roles that may do this Owner You can ask Olive Back"
+        assert asked in text(refused)
+        assert "Nothing was changed" not in text(browser.get("/app/people/invite"))
+    Workspace.objects.filter(pk=a.workspace.pk).update(owner_pending_since=now())
+    assert f"You can ask {a.agency.name} Back" in text(browsers["Your role Member"].post("/app/people/invite"))
 
 
 def test_every_export_is_recorded_and_a_viewer_is_given_none(a: Tenant, visitor: Client) -> None:

@@ -1,0 +1,1 @@
+"""How Django itself writes times, where no filter of the pages does: in the support admin (`FORMAT_MODULE_PATH`)."""
