@@ -17,7 +17,7 @@ import config.api.requests  # noqa: F401  # paths name ids by it: `<id:uuid>`
 from agency.models import Agency
 from agency.pages.branding import host_agency_id, host_serves
 from agency.services import brand_of, picture_named
-from agency.services.app_icons import ICONS, app_colour, app_icon
+from agency.services.brands import ICONS, app_colour, app_icon
 from agency.services.colours import Contrast, tokens_of
 from agency.services.hosts import agency_of_host
 

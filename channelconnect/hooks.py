@@ -20,9 +20,8 @@ from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.models import ConnectSettings, ProviderNotice, SenderRun, Unsubscription, sessions
 from channelconnect.models.channels import OPEN
 from channelconnect.models.inbox import MOST_TRIES
-from channelconnect.pages.business_app import CHANNEL_NOTES
+from channelconnect.pages.panels import CHANNEL_NOTES, HUB_PANELS, SUPPORT_PANELS
 from channelconnect.pages.panels import CONCERNS as HUB_CONCERNS
-from channelconnect.pages.panels import HUB_PANELS, SUPPORT_PANELS
 from channelconnect.providers.message_results import known_sentence
 from channelconnect.providers.notices.events import (
     AccountLost,

@@ -301,7 +301,7 @@ TIME_ZONE = "UTC"
 zoneinfo.reset_tzpath(to=())
 USE_TZ = True
 USE_I18N = True
-FORMAT_MODULE_PATH = "config.django_formats"
+FORMAT_MODULE_PATH = "config.locale"
 
 # Files of workspaces ----------------------------------------------------------------------------------
 

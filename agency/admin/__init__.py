@@ -1,5 +1,5 @@
 """The support admin's pages about agencies; every change goes through the services."""
 
-from agency.admin import agencies, jobs, members, records, users
+from agency.admin import agencies, members, records, users
 
-__all__ = ["agencies", "jobs", "members", "records", "users"]
+__all__ = ["agencies", "members", "records", "users"]

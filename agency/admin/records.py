@@ -2,17 +2,28 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 
-from agency.admin.base import ReadOnlyAdmin, RowForm, WritableAdmin, copy_model_fields, staff_actor
-from agency.models import ActivityEntry, Addon, AgencyKey, Plan, Switch
+from agency.admin.base import (
+    AgencyFilter,
+    FilteredRecordAdmin,
+    ReadOnlyAdmin,
+    RowForm,
+    WritableAdmin,
+    copy_model_fields,
+    staff_actor,
+)
+from agency.models import ActivityEntry, Addon, AgencyKey, BulkOperation, Export, Plan, Switch
 from agency.pages.activity import changes_of
 from agency.services import set_switch
+from agency.services.jobs import restart_job
 from config.api.requests import parse_uuid
+from config.errors import DomainError
 from config.tries.models import BegunWork
 
 
@@ -141,3 +152,54 @@ class SwitchAdmin(WritableAdmin):
     def save_model(self, request: HttpRequest, obj: Switch, form: Any, change: bool) -> None:
         saved = set_switch(name=obj.name, by=staff_actor(request), **form.cleaned_data)
         copy_model_fields(saved, obj)
+
+
+FIELDS = ("id", "uuid", "agency", "kind", "state", "stopped_because", "created_by", "created_at", "ended_at")
+
+
+class JobAdmin(FilteredRecordAdmin):
+    """Jobs can be begun again by those who have the permission to change them. Nothing else of them changes here."""
+
+    list_display: tuple[str, ...] = ("kind", "state", "agency", "created_by", "created_at", "stopped_because", "uuid")
+    list_select_related = ("agency", "created_by")
+    list_filter = (AgencyFilter,)
+    change_form_template = "admin/agency/job_change_form.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_restart"
+        own = path("<int:pk>/restart/", self.admin_site.admin_view(self.restart_view), name=name)
+        return [own, *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = {"may_restart": self._may_restart(request), **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, context)
+
+    def restart_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self._may_restart(request):
+            raise PermissionDenied
+        job: Any = self.get_object(request, str(pk))
+        if job is None:
+            raise Http404
+        try:
+            restart_job(job=job, by=staff_actor(request))
+        except DomainError as refusal:
+            self.message_user(request, refusal.message, messages.ERROR)
+            return self.back_to(request, job)
+        return self.done(request, job, "It was restarted.")
+
+    def _may_restart(self, request: HttpRequest) -> bool:
+        return bool(request.user.has_perm(f"{self.opts.app_label}.change_{self.opts.model_name}"))
+
+
+@admin.register(BulkOperation)
+class BulkOperationAdmin(JobAdmin):
+    fields = (*FIELDS, "total", "succeeded", "unchanged", "failed")
+
+
+@admin.register(Export)
+class ExportAdmin(JobAdmin):
+    fields = (*FIELDS, "format", "total", "rows", "bytes", "is_cut")

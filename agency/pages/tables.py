@@ -121,10 +121,7 @@ class ColumnHeader:
 
 @dataclass(frozen=True, slots=True)
 class BoundFilter:
-    """A filter with its value, what is wrong with the value, and the list's address without the filter.
-
-    `label_without` says what a list of choices shows without one of them, if it is not everything.
-    """
+    """A filter with its value, its error, and the list's address without it. `label_without` is "all" if empty."""
 
     filter: Filter
     value: str
@@ -167,7 +164,7 @@ def view_of(sent: QueryDict, usual: Mapping[str, str] = MappingProxyType({})) ->
 class TableState:
     """A table as the address asks for it; invalid values are ignored. `show` adds the rows.
 
-    `errors` say, by the filter's name, why a value was not filtered by. `labels_without` say what is shown without it.
+    By the filter's name, `errors` say why it did not count, and `labels_without` what is shown without it.
     """
 
     def __init__(

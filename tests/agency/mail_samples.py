@@ -8,6 +8,7 @@ from uuid import uuid4
 from django.core.mail import EmailMultiAlternatives
 from django.utils.timezone import now
 
+from agency.actors import SYSTEM
 from agency.models import Agency, Invitation, Mail, User
 from agency.services.mail.content import link_of, render_mail
 from tests.factories import ClassSessionFactory, ContactFactory, PendingSignUpFactory, UserFactory, WorkspaceFactory
@@ -127,7 +128,7 @@ def _bookings(workspace: Workspace) -> tuple[Context, Context]:
     session = ClassSessionFactory.create(workspace=workspace, capacity=1, starts_at=now() + timedelta(days=3))
     add_participant(session=session, contact=other, now=now())
     join_waiting_list(session=session, contact=contact, now=now())
-    remove_participant(session=session, contact=other, now=now())
+    remove_participant(session=session, contact=other, now=now(), by=SYSTEM)
     return told.context, Mail.objects.get(agency=workspace.agency, kind=Kind.SEAT_MOVED_UP).context
 
 

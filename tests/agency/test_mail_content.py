@@ -144,7 +144,7 @@ def test_outlook_on_windows_gets_a_table_of_one_width_and_one_logo_with_its_size
     assert (logo["width"], logo["height"]) == ("240", "40")
     assert {one["width"] for one in Page(html).all("img")} == {"240"}
     button = page.all("td")[-1]
-    assert button["bgcolor"] in str(page.all("a")[0]["style"])
+    assert str(button["bgcolor"]) in str(page.all("a")[0]["style"])
 
 
 def test_nothing_of_another_host_is_in_it_and_nothing_follows_who_reads_it(a: Tenant) -> None:

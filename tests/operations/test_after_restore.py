@@ -311,7 +311,7 @@ def test_it_goes_on_where_it_was_killed(channel: Channel, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("config.operations.recovery.fail_queued_messages", killed)
+        patched.setattr("config.operations.management.commands.after_restore.fail_queued_messages", killed)
         with pytest.raises(KeyboardInterrupt):
             after_restore()
     assert not is_known()

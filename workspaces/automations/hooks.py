@@ -44,8 +44,8 @@ from workspaces.automations.services import (
     reasons_not_ready,
     requirement_checks,
 )
+from workspaces.automations.services.ai_accounts import KINDS
 from workspaces.automations.services.ai_budgets import BUDGET_KINDS
-from workspaces.automations.services.ai_health import KINDS
 from workspaces.automations.services.appointment_facts import APPOINTMENT_HANDLER
 from workspaces.automations.services.contact_triggers import record_added_tags
 from workspaces.automations.services.conversation_triggers import (

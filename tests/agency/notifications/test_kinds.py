@@ -66,9 +66,8 @@ from workspaces.appointments.models import ExternalCalendar
 from workspaces.appointments.tasks import read_calendars
 from workspaces.automations.engine.loop import run_due
 from workspaces.automations.services import enable_automation
-from workspaces.automations.services.ai_accounts import set_agency_ai_budget
+from workspaces.automations.services.ai_accounts import record_refused_key, set_agency_ai_budget
 from workspaces.automations.services.ai_budgets import Settlement, month_of, reserve, settle
-from workspaces.automations.services.ai_health import record_refused_key
 from workspaces.automations.services.run_failures import switch_off_failing
 from workspaces.classes.tasks import make_series
 from workspaces.contacts.services.tasks import create_task

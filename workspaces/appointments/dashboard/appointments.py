@@ -34,7 +34,7 @@ from workspaces.appointments.services.moves import (
     confirm_appointment,
     miss_appointment,
 )
-from workspaces.catalogue.dashboard.form_views import ObjectFormView, shown_decimals
+from workspaces.catalogue.dashboard.forms import ObjectFormView, shown_decimals
 from workspaces.catalogue.models import Service, Staff
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact

@@ -15,8 +15,8 @@ from config.retention import ExpiredRows
 from workspaces.automations.execution.types import CallAi, CallHttp
 from workspaces.automations.models import OutsideCall
 from workspaces.automations.models.calls import LONGEST_PEER
+from workspaces.automations.services.ai_accounts import record_answer, record_outage, record_refused_key
 from workspaces.automations.services.ai_budgets import Settlement, settle
-from workspaces.automations.services.ai_health import record_answer, record_outage, record_refused_key
 from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
 
 # The name by which the dispatcher of calls is woken up.

@@ -288,3 +288,56 @@ def _count_runs(runs: Sequence[ChangedRun], port: str, now: datetime) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute(COUNT, {**columns, "port": port, "now": now})
+
+
+# After a restore -----------------------------------------------------------------------------------
+
+
+RESTORED: Final = "database_restored"
+RESTORE_BATCH: Final = 2_000
+
+# Facts that were new in the backup may have been answered since.
+RESTORED_FACTS: Final = """
+UPDATE automations_triggerevent SET outcome = 'nothing', reason = %(reason)s, data = NULL
+WHERE id = ANY (ARRAY (
+    SELECT id FROM automations_triggerevent WHERE outcome IS NULL ORDER BY contact_id, id LIMIT %(batch)s FOR UPDATE))
+"""
+# A run that waits for a moment to come cannot have gone on since. Every other active run may have.
+RESTORED_RUNS: Final = """
+UPDATE automations_automationrun
+SET status = 'stopped', wait_kind = NULL, wait_key = '', wait_until = NULL, ended_at = %(now)s,
+    error_message = %(reason)s
+WHERE id = ANY (ARRAY (
+    SELECT id FROM automations_automationrun
+    WHERE status IN ('running', 'waiting') AND NOT (wait_kind = 'time' AND wait_until > %(now)s)
+    ORDER BY contact_id LIMIT %(batch)s FOR UPDATE))
+"""
+
+
+class StoppedAfterRestore(NamedTuple):
+    """How many facts start nothing, and how many runs were stopped."""
+
+    facts: int
+    runs: int
+
+
+def stop_after_restore(*, now: datetime) -> StoppedAfterRestore:
+    """Let new facts start nothing, and stop the runs that may have gone on since the backup.
+
+    The work is done in short transactions, while the engines wait. If it breaks off, run it again.
+    """
+    return StoppedAfterRestore(_update_all(RESTORED_FACTS, now), _update_all(RESTORED_RUNS, now))
+
+
+def _update_all(statement: str, now: datetime) -> int:
+    number = 0
+    while done := _update_batch(statement, now):
+        number += done
+    return number
+
+
+@transaction.atomic
+def _update_batch(statement: str, now: datetime) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"reason": RESTORED, "now": now, "batch": RESTORE_BATCH})
+        return int(cursor.rowcount)

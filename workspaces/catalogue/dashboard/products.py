@@ -12,8 +12,14 @@ from django.utils.translation import gettext_lazy
 from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import NothingMatches, QueryParameters
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView, shown_decimals
-from workspaces.catalogue.dashboard.forms import ProductForm, StockForm
+from workspaces.catalogue.dashboard.forms import (
+    ConfirmView,
+    Link,
+    ObjectFormView,
+    ProductForm,
+    StockForm,
+    shown_decimals,
+)
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.serializers import ProductFilterSet
 from workspaces.catalogue.services import ProductNotFound, change_product, change_stock, create_product, delete_product

@@ -10,8 +10,14 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView, shown_decimals
-from workspaces.catalogue.dashboard.forms import CategoryForm, ServiceForm
+from workspaces.catalogue.dashboard.forms import (
+    CategoryForm,
+    ConfirmView,
+    Link,
+    ObjectFormView,
+    ServiceForm,
+    shown_decimals,
+)
 from workspaces.catalogue.models import Service, ServiceCategory
 from workspaces.catalogue.services import (
     ServiceCategoryNotFound,

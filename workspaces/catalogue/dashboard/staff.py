@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms import EmailField, NameField
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
+from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Staff
 from workspaces.catalogue.services import StaffNotFound, change_staff, create_staff, delete_staff
 from workspaces.subaccounts.dashboard.base import DashboardView

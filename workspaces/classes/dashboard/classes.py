@@ -21,7 +21,7 @@ from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from config.hooks import Registry
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
+from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.classes.dashboard.forms import ClassEditForm, ClassForm
 from workspaces.classes.dashboard.panels import CLASS_PAGE, classes_with

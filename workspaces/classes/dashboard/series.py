@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Column, ListPage, Table
 from config.formats import format_time
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
+from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView
 from workspaces.classes.dashboard.classes import CLASS_LIST
 from workspaces.classes.dashboard.forms import SeriesEditForm, SeriesForm
 from workspaces.classes.models import ClassSeries

@@ -17,7 +17,7 @@ from agency.pages.forms import add_domain_error
 from agency.pages.periods import YEARS
 from config.db import database_now
 from config.errors import DomainError
-from workspaces.catalogue.dashboard.form_views import Link
+from workspaces.catalogue.dashboard.forms import Link
 from workspaces.finance.services.datev import exported_postings
 from workspaces.finance.services.exports import Days, exported_invoices, exported_payments, exported_taxes
 from workspaces.finance.services.reports import add_months

@@ -20,6 +20,7 @@ from workspaces.finance.models import TaxRate
 from workspaces.finance.models.invoices import LONGEST_DESCRIPTION, LONGEST_TEXT, QUANTITY_DECIMALS, QUANTITY_DIGITS
 from workspaces.finance.services.amounts import (
     MOST_LINES,
+    NO_TAX,
     AmountRefused,
     Rate,
     Totals,
@@ -28,7 +29,6 @@ from workspaces.finance.services.amounts import (
     totals_of,
 )
 from workspaces.finance.services.invoices import LineInput
-from workspaces.finance.services.lines import NO_TAX
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.settings import decimals_of
 

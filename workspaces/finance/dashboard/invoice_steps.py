@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.registry import StrOrPromise
-from workspaces.catalogue.dashboard.form_views import ConfirmView, ObjectFormView
+from workspaces.catalogue.dashboard.forms import ConfirmView, ObjectFormView
 from workspaces.finance.dashboard.invoice_forms import CreditForm
 from workspaces.finance.dashboard.invoices import LIST, ONE, InvoiceDetail
 from workspaces.finance.models import Invoice, InvoiceLine

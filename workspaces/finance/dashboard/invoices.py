@@ -22,7 +22,7 @@ from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, Table
 from config.api.requests import is_storable, parse_uuid
 from config.db import database_now, like_pattern, name_key
-from workspaces.catalogue.dashboard.form_views import Link
+from workspaces.catalogue.dashboard.forms import Link
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
 from workspaces.finance.dashboard.invoice_forms import (

@@ -12,7 +12,7 @@ from agency.pages.forms import ConfirmationForm
 from agency.pages.views import ConcurrencyLimit
 from config.db import database_now
 from config.errors import Conflict
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
+from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView
 from workspaces.finance.models import ProviderAccount
 from workspaces.finance.services.accounts import CONNECTING, payment_account_of
 from workspaces.finance.services.connecting import DISABLED, GONE, connect_account, disconnect_account, renew_endpoint

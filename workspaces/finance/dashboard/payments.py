@@ -21,7 +21,7 @@ from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import is_storable
 from config.db import database_now
-from workspaces.catalogue.dashboard.form_views import Link, ObjectFormView
+from workspaces.catalogue.dashboard.forms import Link, ObjectFormView
 from workspaces.finance.dashboard.exports import CSV
 from workspaces.finance.dashboard.invoice_forms import LONGEST_SEARCH
 from workspaces.finance.dashboard.invoices import ONE, InvoiceDetail, end_of_day

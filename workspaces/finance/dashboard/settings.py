@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.forms import LineField, MultilineField
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
-from workspaces.catalogue.dashboard.form_views import ConfirmView, Link, ObjectFormView
+from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView
 from workspaces.finance.dashboard.invoice_forms import rate_label
 from workspaces.finance.models import Invoice, TaxRate
 from workspaces.finance.models.bookkeeping import (

@@ -4,7 +4,7 @@ A line is rounded to minor units. The lines of a tax rate are added up, and the 
 of it is exact arithmetic with whole numbers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -16,6 +16,7 @@ from django.utils import translation
 
 from config.errors import InvalidInput
 from config.formats import groups_thousands
+from workspaces.finance.models import Invoice, InvoiceLine, InvoiceTax
 from workspaces.finance.models.invoices import PERCENT_DECIMALS, QUANTITY_DECIMALS
 from workspaces.subaccounts.services.settings import decimals_of
 
@@ -156,3 +157,49 @@ def format_money(minor: int, currency: str, language: str = "") -> str:
     amount = from_minor(minor, exponent)
     is_grouped = groups_thousands(language, amount)
     return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
+
+
+# Lines ---------------------------------------------------------------------------------------------
+
+
+NO_TAX = Rate("", Decimal(0), inclusive=False)
+
+
+class TooManyLines(AmountRefused):
+    message = f"An invoice may have at most {MOST_LINES} lines."
+
+
+def rate_of(line: InvoiceLine) -> Rate:
+    """Return the tax rate that a line has copied."""
+    return Rate(line.tax_name, line.tax_percent, line.tax_inclusive)
+
+
+def totals_of_lines(lines: Sequence[InvoiceLine]) -> Totals:
+    """Add up lines. Raises `AmountRefused`."""
+    return totals_of((rate_of(line), line.amount) for line in lines)
+
+
+def write_lines(invoice: Invoice, lines: Sequence[InvoiceLine], totals: Totals) -> None:
+    """Replace the lines and taxes of a draft, and set its totals. The caller saves the invoice.
+
+    Raises `TooManyLines`.
+    """
+    if len(lines) > MOST_LINES:
+        raise TooManyLines
+    invoice.lines.all().delete()
+    invoice.taxes.all().delete()
+    for position, line in enumerate(lines, 1):
+        line.invoice, line.position = invoice, position
+    InvoiceLine.objects.bulk_create(lines)
+    InvoiceTax.objects.bulk_create(
+        InvoiceTax(
+            invoice=invoice,
+            name=each.rate.name,
+            percent=each.rate.percent,
+            inclusive=each.rate.inclusive,
+            base=each.base,
+            tax=each.tax,
+        )
+        for each in totals.taxes
+    )
+    invoice.net, invoice.tax, invoice.total = totals.net, totals.tax, totals.total

@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 
 from config.errors import InvalidInput
 from workspaces.finance.models import Invoice, InvoiceLine, InvoiceTax
-from workspaces.finance.services.amounts import Rate, RateTotal, Totals, total_of_rate
-from workspaces.finance.services.lines import rate_of
+from workspaces.finance.services.amounts import Rate, RateTotal, Totals, rate_of, total_of_rate
 
 COPIED = ("description", "quantity", "unit_price", "amount", "tax_name", "tax_percent", "tax_inclusive")
 

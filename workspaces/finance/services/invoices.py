@@ -22,7 +22,16 @@ from workspaces.contacts.services.contacts import lock_contact
 from workspaces.finance import events
 from workspaces.finance.models import Checkout, Invoice, InvoiceLine, TaxRate
 from workspaces.finance.models.invoices import QUANTITY_DECIMALS, QUANTITY_DIGITS
-from workspaces.finance.services.amounts import AmountRefused, Totals, exponent_of, line_amount, to_minor
+from workspaces.finance.services.amounts import (
+    NO_TAX,
+    AmountRefused,
+    Totals,
+    exponent_of,
+    line_amount,
+    to_minor,
+    totals_of_lines,
+    write_lines,
+)
 from workspaces.finance.services.credits import Credit, CreditRefused, partial_credit, whole_credit
 from workspaces.finance.services.details import (
     InvoiceDetails,
@@ -33,7 +42,6 @@ from workspaces.finance.services.details import (
     complete_details,
 )
 from workspaces.finance.services.ledger import settle_invoice
-from workspaces.finance.services.lines import NO_TAX, totals_of_lines, write_lines
 from workspaces.finance.services.numbering import take_number
 from workspaces.finance.services.recording import record_invoice_activity, record_invoice_event
 from workspaces.finance.services.sending import queue_invoice_mail
@@ -309,11 +317,10 @@ def _rows_of_credit(invoice: Invoice, lines: Sequence[LineInput]) -> list[Invoic
     rows = []
     for line in lines:
         row = _row_of(invoice, line)
-        original = copied.get(row.tax_rate_id)
-        if original is None:
+        rate = copied.get(row.tax_rate_id)
+        if rate is None:
             raise CreditRefused("A line has a tax rate that the invoice does not have.")
-        row.tax_name, row.tax_percent = original.tax_name, original.tax_percent
-        row.tax_inclusive = original.tax_inclusive
+        row.tax_name, row.tax_percent, row.tax_inclusive = rate.tax_name, rate.tax_percent, rate.tax_inclusive
         rows.append(row)
     return rows
 

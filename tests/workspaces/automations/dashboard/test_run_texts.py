@@ -30,8 +30,7 @@ from workspaces.automations.execution.running import ERRORS
 from workspaces.automations.models import AutomationRun, TriggerEvent
 from workspaces.automations.providers import ai
 from workspaces.automations.services import enable_automation
-from workspaces.automations.services.recovery import RESTORED
-from workspaces.automations.services.run_control import StopReason
+from workspaces.automations.services.run_control import RESTORED, StopReason
 
 a = furnished.a_with_customer
 

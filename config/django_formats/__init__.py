@@ -1,1 +1,0 @@
-"""How Django itself writes times, where no filter of the pages does: in the support admin (`FORMAT_MODULE_PATH`)."""

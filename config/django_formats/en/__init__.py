@@ -1,1 +1,0 @@
-"""The admin is in English."""
