@@ -281,8 +281,9 @@ def guide_list_page(request: HttpRequest) -> HttpResponse:
 
 def guide_page(request: HttpRequest, slug: str) -> HttpResponse:
     guide = guide_named(SUPPORT, slug)
-    shown = {"guide": guide, "picture": picture_of(guide), "related": related_guides(guide)}
-    return _page(request, "admin/agency/help/guide.html", title=guide.title, **shown)
+    picture, related = picture_of(guide), related_guides(guide)
+    template = "admin/agency/help/guide.html"
+    return _page(request, template, title=guide.title, guide=guide, picture=picture, related=related)
 
 
 def _page(request: HttpRequest, template: str, **context: Any) -> HttpResponse:
