@@ -8,7 +8,7 @@ from django.utils.timezone import now
 from agency.actors import SYSTEM
 from agency.models import BulkOperation, Plan, User
 from agency.services import change_agency, choose_default_plan, create_plan
-from packs.services import copy_automation, create_pack
+from packs.services import change_entry, copy_automation, create_pack
 from tests.agency.console.browsers import PASSWORD, a_member
 from tests.broadcasts.under_way import a_draft
 from tests.channelconnect.agencies import switch_on
@@ -108,4 +108,5 @@ class SmallTenant(Tenant):
         answer: Any = a_flow(a_step("answer", "send_text", text=words.hours_text), keywords=[words.keyword])
         self.automation = an_automation(self.customer, name=words.automation, flow=answer)
         self.pack = create_pack(agency=self.agency, name=words.pack, summary=words.summary, by=SYSTEM)
-        copy_automation(pack=self.pack, automation=self.automation, by=SYSTEM)
+        entry = copy_automation(pack=self.pack, automation=self.automation, by=SYSTEM)
+        change_entry(entry=entry, description=words.automation_text, by=SYSTEM)

@@ -92,10 +92,12 @@ CONSOLE: Final = {
         shows=(_field("name"), _field("limit_team_members")),
         before=_fill(name="Plus", limit_contacts="5000", limit_team_members="5"),
         steps={"1": _field("limit_contacts")},
+        below=4,
     ),
     "packs": Shot(
         address=lambda of: reverse("console:pack", args=[of.pack.uuid]),
-        shows=(HEAD, "main .entry"),
+        shows=(HEAD, "main .entry > p >> nth=0"),
+        below=8,
         steps={"1": "main a[href$='/library']", "3": "main .actions .primary"},
     ),
     "channel-connect": Shot(
@@ -192,7 +194,7 @@ DASHBOARD: Final = {
     ),
     "services": Shot(
         address=lambda of: reverse("app:service", args=[of.treatment.uuid]),
-        shows=(_field("kind"), "#id_staff"),
+        shows=(_field("name"), "#id_staff"),
         steps={"2": "#id_staff"},
     ),
     "classes": Shot(
@@ -224,6 +226,7 @@ DASHBOARD: Final = {
         shows=(_field("name"), _field("allowed_networks")),
         before=_fill(name="words.website"),
         steps={"1": _field("name")},
+        below=8,
     ),
 }
 

@@ -21,6 +21,7 @@ class Words:
     directions: str
     directions_text: str
     automation: str
+    automation_text: str
     keyword: str
     pack: str
     summary: str
@@ -50,6 +51,7 @@ WORDS: Final = {
         directions="directions",
         directions_text="Bus 12 stops in front of our door.",
         automation="Answer about opening hours",
+        automation_text="Says when you are open.",
         keyword="hours",
         pack="First answers",
         summary="Greets people and answers the usual questions",
@@ -77,6 +79,7 @@ WORDS: Final = {
         directions="anfahrt",
         directions_text="Der Bus 12 hält vor unserer Tür.",
         automation="Antwort zu Öffnungszeiten",
+        automation_text="Sagt, wann Sie geöffnet haben.",
         keyword="öffnungszeiten",
         pack="Erste Antworten",
         summary="Begrüßt und beantwortet die üblichen Fragen",
@@ -104,6 +107,7 @@ WORDS: Final = {
         directions="llegar",
         directions_text="El autobús 12 para delante de la puerta.",
         automation="Respuesta sobre el horario",
+        automation_text="Dice cuándo abres.",
         keyword="horario",
         pack="Primeras respuestas",
         summary="Saluda y responde a las preguntas habituales",
@@ -131,6 +135,7 @@ WORDS: Final = {
         directions="acces",
         directions_text="Le bus 12 s'arrête devant notre porte.",
         automation="Réponse sur les horaires",
+        automation_text="Dit quand vous êtes ouvert.",
         keyword="horaires",
         pack="Premières réponses",
         summary="Accueille et répond aux questions habituelles",
@@ -158,6 +163,7 @@ WORDS: Final = {
         directions="chegar",
         directions_text="O ônibus 12 para em frente à nossa porta.",
         automation="Resposta sobre horários",
+        automation_text="Diz quando você abre.",
         keyword="horário",
         pack="Primeiras respostas",
         summary="Recebe as pessoas e responde às perguntas comuns",
