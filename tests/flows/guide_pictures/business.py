@@ -51,7 +51,7 @@ class SmallTenant(Tenant):
         self.staff: User = a_member(self.agency, "owner", name="Ada", email="ada@example.com").user
         self.plan: Plan = create_plan(agency=self.agency, name="Plus", description="", limits=plan_limits(), by=SYSTEM)
         choose_default_plan(agency=self.agency, plan=self.plan, by=SYSTEM)
-        self.customers = [self._customer(name) for name in words.customers]
+        self.customers = [self._customer(number, name) for number, name in enumerate(words.customers)]
         self.customer = change_workspace(workspace=self.customers[0], currency=words.currency, by=SYSTEM)
         self.customer.owner.set_password(PASSWORD)
         self.customer.owner.save()
@@ -72,8 +72,9 @@ class SmallTenant(Tenant):
             ended_at=now(),
         )
 
-    def _customer(self, name: str) -> Workspace:
-        made: Workspace = WorkspaceFactory.create(agency=self.agency, name=name, plan=self.plan, owner_name=name)
+    def _customer(self, number: int, name: str) -> Workspace:
+        owner = {"owner_name": name, "owner_email": f"owner-{number}@example.com"}
+        made: Workspace = WorkspaceFactory.create(agency=self.agency, name=name, plan=self.plan, **owner)
         return made
 
     def _write_messages(self) -> None:
