@@ -1,20 +1,19 @@
 // @ts-check
 /**
- * Hide what differs from one run to the next, and put the numbers of steps at what they speak of.
+ * Put the numbers of steps at what they speak of.
  *
- * @param {{ time: string, steps: { number: string, box: { x: number, y: number, width: number, height: number } }[] }} wanted
+ * @param {{ number: string, box: { x: number, y: number, width: number, height: number } }[]} steps
  */
-(wanted) => {
+(steps) => {
   const AROUND = 5;
-  for (const time of document.querySelectorAll("time")) time.textContent = wanted.time;
-  const rings = wanted.steps.map(({ box }) => {
+  const rings = steps.map(({ box }) => {
     const ring = document.createElement("div");
     ring.className = "step-ring";
     ring.style.width = `${box.width + 2 * AROUND}px`;
     ring.style.height = `${box.height + 2 * AROUND}px`;
     return ring;
   });
-  const badges = wanted.steps.map(({ number }) => {
+  const badges = steps.map(({ number }) => {
     const badge = document.createElement("div");
     badge.className = "step-number";
     badge.textContent = number;
@@ -22,7 +21,7 @@
   });
   for (const marks of [rings, badges]) {
     for (const [index, mark] of marks.entries()) {
-      const { box } = wanted.steps[index];
+      const { box } = steps[index];
       mark.style.left = `${box.x - AROUND + scrollX}px`;
       mark.style.top = `${box.y - AROUND + scrollY}px`;
       document.documentElement.append(mark);

@@ -32,6 +32,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FOLDER: Final = project.BASE_DIR / "templates" / "static"
 MARKING: Final = Path(__file__).with_name("marking.js").read_text()
+# Times differ from one run to the next. Where things stand is measured afterwards.
+SETTLING: Final = """async time => {
+    for (const one of document.querySelectorAll("time")) one.textContent = time;
+    await document.fonts.ready;
+}"""
 LOOK: Final = """
     *, *::before, *::after { animation: none !important; transition: none !important }
     .thread-day, .composer-window, .crumbs, .bubble-foot span, .idle-limits { display: none !important }
@@ -70,9 +75,9 @@ class Camera:
         shot.before(page, self.of)
         with translation.override(self.language):
             time = clock_time(A_MORNING)
+        page.evaluate(SETTLING, time)
         steps = [{"number": number, "box": self._box(selector)} for number, selector in shot.steps.items()]
-        page.evaluate(MARKING, {"time": time, "steps": steps})
-        page.evaluate("document.fonts.ready.then(() => true)")
+        page.evaluate(MARKING, steps)
         return page.screenshot(clip=self._clip(shot), animations="disabled", caret="hide", full_page=True)
 
     def _cookie(self, name: str, value: str) -> None:
