@@ -36,7 +36,7 @@ PDEATHSIG := $(shell setpriv --pdeathsig TERM -- true 2>/dev/null && echo setpri
 LINTS := lint-types lint-style lint-imports lint-migrations lint-deployment lint-scripts lint-structure lint-files
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release audit sbom licences installation messages hooks screenshots sweep shell manage lock clean install
+.PHONY: help run test coverage fast smoke lint $(LINTS) demo bench fuzz chaos prove release audit sbom licences installation messages hooks screenshots pictures sweep shell manage lock clean install
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -129,6 +129,9 @@ messages: $(DEV)  ## bring the pages' words in every language up to date with th
 
 screenshots: $(DEV)  ## take the pictures of the main pages anew, in both themes and three widths
 	@TAKE_SCREENSHOTS=1 exec $(PDEATHSIG) $(BIN)/python -m pytest tests/flows/screenshots -n0 -k look $(ARGS)
+
+pictures: $(DEV)  ## take the pictures of the help's guides anew, in every language (ARGS="-k fr" for one)
+	@exec $(PDEATHSIG) $(BIN)/python -m pytest tests/flows/guide_pictures/take.py -n0 -q $(ARGS)
 
 sweep: $(DEV)  ## look at every page at every width, and record what each is made of; `make test` looks at those that changed since
 	@SWEEP=all exec $(PDEATHSIG) $(BIN)/python -m pytest tests/flows/every_page/test_every_page.py -n0 $(ARGS)

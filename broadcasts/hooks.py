@@ -168,6 +168,7 @@ guides.add(
         slug="broadcasts",
         title=_("Broadcasts"),
         summary=_("Send one message to many contacts."),
+        picture=_("The first part of a broadcast: its name, its channel and its text."),
         order=60,
         pages=("broadcasts",),
         related=("contacts", "channels"),

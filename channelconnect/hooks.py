@@ -269,6 +269,7 @@ guides.add(
         slug="channel-connect",
         title=_("Channel connect"),
         summary=_("Customers connect their own WhatsApp, Messenger or Instagram."),
+        picture=_("The form of a link with which a customer connects a channel."),
         order=50,
         pages=("channel-connect",),
         related=("sub-accounts", "api-keys"),

@@ -165,6 +165,7 @@ guides.add(
         slug="packs",
         title=gettext_lazy("Packs"),
         summary=gettext_lazy("Offer your customers ready-made automations."),
+        picture=gettext_lazy("The page of a pack with one automation, and the buttons to add more and to publish it."),
         order=40,
         pages=("packs", "ai-accounts"),
         related=("sub-accounts", "channel-connect"),

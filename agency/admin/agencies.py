@@ -32,7 +32,7 @@ from agency.admin.base import (
 )
 from agency.admin.overview import find_page, overview_page
 from agency.models import Agency, Domain, Event
-from agency.pages.help import SUPPORT, TITLE, guide_named, guides_of, related_guides
+from agency.pages.help import SUPPORT, TITLE, guide_named, guides_of, picture_of, related_guides
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
 from agency.services.domains import remove_domain
@@ -281,8 +281,9 @@ def guide_list_page(request: HttpRequest) -> HttpResponse:
 
 def guide_page(request: HttpRequest, slug: str) -> HttpResponse:
     guide = guide_named(SUPPORT, slug)
-    related = related_guides(guide)
-    return _page(request, "admin/agency/help/guide.html", title=guide.title, guide=guide, related=related)
+    picture, related = picture_of(guide), related_guides(guide)
+    template = "admin/agency/help/guide.html"
+    return _page(request, template, title=guide.title, guide=guide, picture=picture, related=related)
 
 
 def _page(request: HttpRequest, template: str, **context: Any) -> HttpResponse:

@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
+from PIL import Image
 
 from agency.pages.registry import MenuEntry, StrOrPromise, console_menu, dashboard_menu, in_order
 from agency.pages.views import SignedInView
@@ -23,6 +27,7 @@ TITLE: Final = _("Help")
 class Guide:
     """One guide. `area` is the namespace of its readers' pages, and `order` its place among the area's guides.
 
+    `picture` says what its picture shows, to people who do not see it.
     `pages` are the names of routes in the area, without the namespace; the pages below a menu entry follow the entry.
     `related` are slugs of the same area.
     """
@@ -31,6 +36,7 @@ class Guide:
     slug: str
     title: StrOrPromise
     summary: StrOrPromise
+    picture: StrOrPromise
     order: int
     pages: tuple[str, ...] = ()
     related: tuple[str, ...] = ()
@@ -43,10 +49,25 @@ class Guide:
     def template(self) -> str:
         return f"help/{self.area}/{self.slug.replace('-', '_')}.html"
 
+    def picture_file(self, language: str) -> str:
+        """Name the static file of its picture; support's guides are in English alone."""
+        return f"help/{'en' if self.area == SUPPORT else language}/{self.name}.webp"
+
     @property
     def url(self) -> str:
         return reverse(GUIDE_PAGES[self.area], args=[self.slug])
 
+
+class Picture(NamedTuple):
+    """A picture of a guide: its static file, and the size at which it is shown."""
+
+    file: str
+    width: int
+    height: int
+
+
+# A picture has so many dots for each pixel of a page, which keeps its words sharp.
+PICTURE_DOTS: Final = 2
 
 LIST_PAGES: Final = {CONSOLE: "console:help", DASHBOARD: "app:help", SUPPORT: "admin:agency_agency_help"}
 GUIDE_PAGES: Final = {
@@ -97,6 +118,20 @@ def menu_entries_of(guide: Guide) -> Iterator[MenuEntry]:
             yield entry
 
 
+def picture_of(guide: Guide) -> Picture | None:
+    """Return the guide's picture in the reader's language. A new guide has none until one is taken."""
+    return _read_picture(guide.picture_file(get_language() or settings.LANGUAGE_CODE))
+
+
+@lru_cache(maxsize=1024)
+def _read_picture(file: str) -> Picture | None:
+    path = finders.find(file)
+    if not path:
+        return None
+    with Image.open(path, formats=["WEBP"]) as opened:
+        return Picture(file, opened.width // PICTURE_DOTS, opened.height // PICTURE_DOTS)
+
+
 def related_guides(guide: Guide) -> list[Guide]:
     return [guide_named(guide.area, slug) for slug in guide.related]
 
@@ -120,13 +155,14 @@ class GuideListPage(HelpPage):
 
 
 class GuidePage(HelpPage):
-    """One guide, with links to the pages that it explains and to related guides."""
+    """One guide with its picture, and with links to the pages that it explains and to related guides."""
 
     def get(self, request: HttpRequest, slug: str) -> HttpResponse:
         guide = guide_named(self.help_area, slug)
         return self.page(
             "help/guide.html",
             guide=guide,
+            picture=picture_of(guide),
             agency_name=self.helping_agency,
             entries=list(menu_entries_of(guide)),
             related=related_guides(guide),

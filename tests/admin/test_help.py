@@ -19,6 +19,7 @@ def test_support_alone_reads_its_guides_and_every_page_links_to_them(support: Cl
         page = support.get(guide.url)
         assert page.status_code == 200
         assert str(guide.title) in page.content.decode()
+        assert f'<img src="/static/help/en/{guide.name}.webp" width="' in page.content.decode()
     assert support.get(f"{HELP}plans/").status_code == 404
     staff_of_an_agency = at_the_console(AgencyFactory.create())
     assert staff_of_an_agency.get(HELP).status_code == 302

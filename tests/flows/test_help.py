@@ -9,16 +9,22 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.urls import ResolverMatch, get_resolver, reverse
 from django.utils import translation
+from django.utils.html import escape
+from PIL import Image
 
-from agency.pages.help import CONSOLE, DASHBOARD, MENUS, SUPPORT, Guide, guides, guides_of, help_url
+from agency.pages.help import CONSOLE, DASHBOARD, MENUS, SUPPORT, Guide, guides, guides_of, help_url, picture_of
 from tests.agency.console.browsers import at_the_console
 from tests.factories import WorkspaceFactory
+from tests.flows.guide_pictures.shots import SHOTS
 from tests.flows.white_label.addresses import names_in
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Workspace
 
 # They lead into a workspace or an agency and have no frame with a link to the help.
 WITHOUT_A_GUIDE = {"choose", "leave", "switch", "help", "help-guide"}
+LANGUAGES = [code for code, _ in settings.LANGUAGES]
+STATIC = settings.BASE_DIR / "templates" / "static"
+LARGEST_PICTURE, ALL_PICTURES = 30_000, 3_000_000
 LINK = '<a class="help-link" href="{}">'
 
 
@@ -66,10 +72,31 @@ def test_guides_are_related_to_guides_of_their_readers_and_can_be_read_in_every_
     slugs = {guide.slug for guide in own}
     assert {other for guide in own for other in guide.related} <= slugs
     assert [guide.slug for guide in own if guide.slug in guide.related] == []
-    for language, _ in settings.LANGUAGES:
+    for language in LANGUAGES:
         with translation.override(language):
             texts = [render_to_string(guide.template, {"agency_name": "Corner & Co"}) for guide in own]
         assert all(2 <= one.count("<li>") <= 8 for one in texts)
+
+
+def test_each_guide_has_a_small_picture_in_each_language_of_its_readers() -> None:
+    wanted = {STATIC / guide.picture_file(language) for guide in guides for language in LANGUAGES}
+    assert {file for file in (STATIC / "help").rglob("*") if file.is_file()} == wanted
+    sizes = {file: file.stat().st_size for file in wanted}
+    assert {file for file, size in sizes.items() if size > LARGEST_PICTURE} == set()
+    assert sum(sizes.values()) <= ALL_PICTURES
+    for guide in guides:
+        assert len(str(guide.picture)) > 20, guide.name
+        with translation.override("fr"), Image.open(STATIC / guide.picture_file("fr")) as opened:
+            assert picture_of(guide) == (guide.picture_file("fr"), opened.width / 2, opened.height / 2)
+
+
+def test_make_pictures_takes_a_picture_of_each_guide_with_numbers_of_its_steps() -> None:
+    assert {(area, slug) for area, shots in SHOTS.items() for slug in shots} == {(one.area, one.slug) for one in guides}
+    for guide in guides:
+        steps = render_to_string(guide.template).partition("</ol>")[0].count("<li>")
+        numbers = {int(number) for number in SHOTS[guide.area][guide.slug].steps}
+        assert numbers, guide.name
+        assert numbers <= {*range(1, steps + 1)}, guide.name
 
 
 def markup(page: Any) -> str:
@@ -79,12 +106,15 @@ def markup(page: Any) -> str:
 
 def is_shown(browser: Client, guide: Guide, language: str) -> bool:
     page = browser.get(guide.url, headers={"Accept-Language": language})
-    return page.status_code == 200 and f'<html lang="{language}"' in markup(page)
+    with translation.override(language):
+        alternative = escape(guide.picture)
+    picture = f'<img src="/static/{guide.picture_file(language)}" width="'
+    parts = (f'<html lang="{language}"', picture, f'alt="{alternative}" loading="lazy"')
+    return page.status_code == 200 and all(part in markup(page) for part in parts)
 
 
 def in_turns(area: str) -> list[tuple[Guide, str]]:
-    languages = [code for code, _ in settings.LANGUAGES]
-    return [(guide, languages[number % len(languages)]) for number, guide in enumerate(guides_of(area))]
+    return [(guide, LANGUAGES[number % len(LANGUAGES)]) for number, guide in enumerate(guides_of(area))]
 
 
 def test_agency_staff_read_the_guide_to_a_page_and_find_it_by_its_name(workspace: Workspace) -> None:

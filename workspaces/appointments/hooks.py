@@ -146,6 +146,7 @@ guides.add(
         slug="booking-page",
         title=_("Booking page"),
         summary=_("Let your customers book by themselves."),
+        picture=_("The settings of the booking page: whether it is on, its address and its introduction."),
         order=100,
         pages=("booking-page",),
         related=("services", "invoices"),

@@ -322,6 +322,7 @@ guides.add(
         slug="automations",
         title=gettext_lazy("Automations"),
         summary=gettext_lazy("Let messages be answered without you."),
+        picture=gettext_lazy("The page of an automation that can be switched on, and what it does."),
         order=70,
         pages=("automations", "gallery", "prerequisites"),
         related=("inbox", "channels"),

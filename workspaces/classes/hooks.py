@@ -96,6 +96,7 @@ guides.add(
         slug="classes",
         title=_("Classes"),
         summary=_("Hold classes with a fixed number of seats."),
+        picture=_("The page of a class with no participants yet, and the search for a contact to add."),
         order=110,
         pages=("classes",),
         related=("services", "contacts"),

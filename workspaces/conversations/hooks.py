@@ -192,6 +192,9 @@ guides.add(
         slug="inbox",
         title=_("Inbox"),
         summary=_("Answer your customers on all channels in one place."),
+        picture=_(
+            "A conversation with its buttons at the top, a question, its reply, and the field for the next reply."
+        ),
         order=20,
         pages=("inbox",),
         related=("saved-replies", "contacts", "automations"),
@@ -201,6 +204,7 @@ guides.add(
         slug="saved-replies",
         title=_("Saved replies"),
         summary=_("Write an answer once, and insert it whenever you need it."),
+        picture=_("The field for a reply, in which a slash was typed. Above it two saved replies are offered."),
         order=30,
         pages=("saved-replies", "saved-reply-new", "saved-reply", "saved-reply-delete"),
         related=("inbox",),

@@ -228,6 +228,7 @@ guides.add(
         slug="invoices",
         title=_("Invoices and payments"),
         summary=_("Write invoices, get paid, and see what is owed."),
+        picture=_("The draft of an invoice, with the button that issues it, its lines and its total."),
         order=120,
         pages=("invoices", "payments", "payouts", "finance", "finance-settings", "payment-account"),
         related=("products", "booking-page"),

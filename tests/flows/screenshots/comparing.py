@@ -13,11 +13,12 @@ COLOURS: Final = 64
 
 
 def difference(kept: bytes, taken: bytes) -> float:
-    """Give the share of squares that look different, from 0 to 1; pictures of other sizes are compared from the top.
+    """Give how far apart two PNGs are. The taken one is compared as it would be kept, in few colours."""
+    return share_of_squares(_read(kept), _in_few_colours(taken).convert("RGB"))
 
-    The taken one is compared as it would be kept, in few colours.
-    """
-    one, other = _read(kept), _in_few_colours(taken).convert("RGB")
+
+def share_of_squares(one: Image.Image, other: Image.Image) -> float:
+    """Give the share of squares that look different, from 0 to 1; pictures of other sizes are compared from the top."""
     if one.width != other.width:
         return 1.0
     height = max(one.height, other.height)
