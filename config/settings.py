@@ -57,6 +57,10 @@ DNS_SERVERS = env.servers("DNS_SERVERS", port=53)
 LOCALHOST_IS_PROVEN = ENVIRONMENT == "development" and not DNS_SERVERS
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_CA_FILE = env.text("WEBHOOK_CA_FILE", "")
+# The push services of Chrome and its kin, Firefox, Safari and Edge. Names below one of these count, too.
+PUSH_SERVICES = env.comma_separated(
+    "PUSH_SERVICES", "fcm.googleapis.com,jmt17.google.com,push.services.mozilla.com,push.apple.com,notify.windows.com"
+)
 
 # Meta's Graph API: WhatsApp, Messenger and Instagram ---------------------------------------------------
 

@@ -89,5 +89,6 @@ def push_service(settings: Any, folder: Path) -> Iterator[PushService]:
     service = PushService()
     service.authority.cert_pem.write_to_path(str(folder / "push-ca.pem"))
     settings.WEBHOOK_CA_FILE, settings.WEBHOOK_ALLOWED_NETWORKS = str(folder / "push-ca.pem"), LOOPBACK
+    settings.PUSH_SERVICES = [*settings.PUSH_SERVICES, "127.0.0.1"]
     yield service
     service.receiver.close()

@@ -30,6 +30,10 @@ class DeviceRefused(InvalidInput):
     message = "This browser's data for alerts are not valid."
 
 
+class UnknownPushService(DeviceRefused):
+    message = "This browser's push service is not known here. Use Chrome, Edge, Firefox or Safari."
+
+
 def vapid_key_of(host: str) -> VapidKey:
     """Return the key pair of one of our hosts, which is made when it is first needed."""
     found = VapidKey.objects.filter(host=host).first()
@@ -103,7 +107,10 @@ def add_device(
 
 
 def service_of(endpoint: str) -> str:
-    """Check a push service's address, and return the domain by which its calls are limited. Raises `DeviceRefused`."""
+    """Check a push service's address, and return the service by which its calls are limited. Raises `DeviceRefused`.
+
+    Only services of `PUSH_SERVICES` are called. Otherwise anybody could name slow servers that fill all places.
+    """
     try:
         target = parse_target(endpoint)
         check_without_lookup(target, allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
@@ -111,7 +118,11 @@ def service_of(endpoint: str) -> str:
         raise DeviceRefused from error
     if target.scheme != "https" or target.url != endpoint or len(endpoint) > LONGEST_ENDPOINT:
         raise DeviceRefused
-    return target.address or ".".join(target.host.rsplit(".", 2)[-2:])
+    host = target.address or target.host
+    found = next((one for one in settings.PUSH_SERVICES if host == one or host.endswith(f".{one}")), None)
+    if found is None:
+        raise UnknownPushService
+    return found
 
 
 def remove_device(*, user: User, device: UUID) -> bool:

@@ -27,7 +27,7 @@ from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import notification_kinds
 from agency.services.hosts import agency_of_host, url_of_host
 from agency.services.notifications.delivery import current_delivery_method
-from agency.services.notifications.devices import TEST_KIND, live_subscriptions
+from agency.services.notifications.devices import TEST_KIND, DeviceRefused, live_subscriptions, service_of
 from agency.services.notifications.web_push import KeyPair, authorization, encrypt
 from agency.tenants import Audience
 from config.db import TimeOrExpression, database_now
@@ -221,9 +221,10 @@ class PushSender:
                 return
             payload = payload_of(push, content)
         try:
+            service_of(push.subscription.endpoint)
             target = parse_target(push.subscription.endpoint)
             at_sight = check_without_lookup(target, allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
-        except URLRefused:
+        except (DeviceRefused, URLRefused):
             _remove(push, "refused")
             return
         looked_up = None if at_sight else self._resolver.submit(target.host)
@@ -291,7 +292,8 @@ class PushSender:
             self._try_later(one, result)
 
     def _try_later(self, one: _Outgoing, result: Result | None) -> None:
-        self._resting[one.push.subscription.service] = time.monotonic() + REST_SECONDS
+        if result is None or result.status != TOO_MANY:  # which is about this one browser
+            self._resting[one.push.subscription.service] = time.monotonic() + REST_SECONDS
         now = database_now()
         asked = _retry_after(result, now) if result else None
         wait = min(max(now - one.push.created_at, FIRST_WAIT), LONGEST_WAIT)

@@ -105,10 +105,10 @@ def test_a_browser_is_added_once_named_and_removed(browser: Client, reader: User
     "changed",
     [
         {"endpoint": ""},
-        {"endpoint": "http://push.example.com/send/1"},
-        {"endpoint": "https://user@push.example.com/send/1"},
+        {"endpoint": "http://fcm.googleapis.com/send/1"},
+        {"endpoint": "https://user@fcm.googleapis.com/send/1"},
         {"endpoint": "https://10.0.0.1/send/1"},
-        {"endpoint": "https://push.example.com/" + "x" * 1_000},
+        {"endpoint": "https://fcm.googleapis.com/" + "x" * 1_000},
         {"p256dh": "AAAA"},
         {"auth": "AAAA"},
     ],
@@ -117,6 +117,51 @@ def test_what_no_browser_sends_is_refused(browser: Client, service: PushService,
     assert flashes(add(browser, service, **changed)) == ["This browser's data for alerts are not valid."]
     assert browser.post(RENEW, {**service.subscription(), **changed}).status_code == 422
     assert not PushSubscription.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known"),
+    [
+        ("fcm.googleapis.com", True),
+        ("web.push.apple.com", True),
+        ("wns2-par02p.notify.windows.com", True),
+        ("updates.push.services.mozilla.com", True),
+        ("push.example.com", False),
+        ("evil-fcm.googleapis.com", False),
+        ("fcm.googleapis.com.example.com", False),
+    ],
+)
+def test_only_the_push_services_of_browsers_are_called(
+    browser: Client, reader: User, service: PushService, host: str, is_known: bool
+) -> None:
+    said = flashes(add(browser, service, endpoint=f"https://{host}/send/1"))
+    assert PushSubscription.objects.filter(user=reader).exists() == is_known
+    refusal = "This browser's push service is not known here. Use Chrome, Edge, Firefox or Safari."
+    assert said == ["This device shows your alerts now." if is_known else refusal]
+
+
+def test_a_service_that_is_no_longer_allowed_is_forgotten_without_a_call(
+    a: Tenant, browser: Client, service: PushService, settings: Any
+) -> None:
+    add(browser, service)
+    settings.PUSH_SERVICES = ["fcm.googleapis.com"]
+    lose(a)
+    send_pushes()
+    assert not service.requests
+    assert not PushSubscription.objects.exists()
+
+
+def test_one_browser_s_limit_delays_no_other(a: Tenant, browser: Client, reader: User, service: PushService) -> None:
+    """A service may limit the calls for one browser. One that is away is left alone for all of them."""
+    for first, sent in ((answer("429 Too Many Requests", "Retry-After: 600"), 17), (answer("503 Busy"), 16)):
+        PushSubscription.objects.all().delete()
+        service.requests.clear()
+        service.answers = [first]
+        add(browser, service)
+        for _ in range(17):
+            lose(a)
+        send_pushes()
+        assert len(service.requests) == sent
 
 
 def test_a_person_has_ten_devices_and_an_eleventh_is_refused(reader: User, service: PushService) -> None:
