@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -99,7 +99,8 @@ class Contacts(ListPage, DashboardView):
             shown = newest_page(found, pages.offset, pages.size)
         state.show(list(shown), pages)
         state.is_filtered = bool(total) and state.is_filtered
-        return self.list_page("contacts/contacts.html", state, total=total)
+        import_page = imports.LIST if imports.has_imports(self.workspace) or not self.may_write else imports.NEW
+        return self.list_page("contacts/contacts.html", state, total=total, import_url=reverse(import_page))
 
     def _read_filters(self, request: HttpRequest) -> tuple[TableState, Segment | None]:
         """Read the filters. The one by segment is there if the workspace has segments."""
