@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path, reverse
 from django.utils import timezone
@@ -119,7 +120,7 @@ class Contacts(ListPage, DashboardView):
         return Segment.objects.of(self.workspace)
 
     def _of_segment(
-        self, state: TableState, segment: Segment, found: ContactQuerySet
+        self, state: TableState, segment: Segment, found: "QuerySet[Any]"
     ) -> tuple[ContactQuerySet, NumberedPages]:
         """Return a page of a segment's contacts, as far as the other filters have found them."""
         if any(value for name, value in state.values.items() if name != BY_SEGMENT.name):
