@@ -20,7 +20,7 @@ from broadcasts.api.serializers import BroadcastReferenceSerializer, BroadcastSe
 from broadcasts.console import BROADCASTS
 from broadcasts.dashboard.broadcasts import message_steps
 from broadcasts.dashboard.panels import BROADCASTS as FOUND_BROADCASTS
-from broadcasts.dashboard.panels import NEXT_BROADCASTS, broadcasts_of_timeline
+from broadcasts.dashboard.panels import NEXT_BROADCASTS, SEND_TO_SEGMENT, broadcasts_of_timeline
 from broadcasts.dashboard.recipients import broadcasts_of_contact
 from broadcasts.models.recipients import CALLBACK_DATA_PREFIX
 from broadcasts.pages.panels import CONCERNS as HUB_CONCERNS
@@ -39,7 +39,7 @@ from channelconnect.inbox.reading import FactHandler, fact_handlers
 from channelconnect.sending.sources import message_sources
 from config.event_loop_responses import event_loop_routes
 from config.metrics import METRICS, Counter
-from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
+from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, segment_actions, timeline_sources
 from workspaces.contacts.services import (
     contact_lock_handlers,
     contact_merge_handlers,
@@ -131,6 +131,7 @@ usage_sources.add(UsageSource("broadcasts", used_broadcasts))
 thread_sources.add(THREAD_SOURCE)
 segment_uses.add(SEGMENT_USE)
 media_uses.add(MEDIA_USE)
+segment_actions.add(SEND_TO_SEGMENT)
 timeline_sources.add(TimelineSource(name="broadcasts", entries=broadcasts_of_timeline))
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_removal_handlers.add(REMOVAL_HANDLER)

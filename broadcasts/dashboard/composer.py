@@ -15,7 +15,16 @@ from agency.pages.branding import in_page_language
 from agency.pages.pagination import with_id
 from broadcasts.dashboard.broadcasts import LIST, BroadcastDetail
 from broadcasts.dashboard.confirming import Forecast, button_text, forecast_of, sends_immediately
-from broadcasts.dashboard.forms import FALLBACK, FIELDS, RETARGET, ComposerForm, TestForm, initial_of, pictured_form
+from broadcasts.dashboard.forms import (
+    FALLBACK,
+    FIELDS,
+    RETARGET,
+    SEGMENT,
+    ComposerForm,
+    TestForm,
+    initial_of,
+    pictured_form,
+)
 from broadcasts.models import Broadcast
 from broadcasts.pages.labels import ENGAGEMENT_LABELS, VARIABLE_LABELS, bars_of
 from broadcasts.pages.message_preview import message_preview, template_of, templates_of
@@ -123,11 +132,17 @@ class ComposerPage(DashboardForm[ComposerForm]):
 
 
 class BroadcastNew(ComposerPage):
-    """Composes a new broadcast. `?retarget=…&did=…` prefills it for recipients of an earlier broadcast."""
+    """Composes a new broadcast.
+
+    `?segment=…` prefills it for a segment, and `?retarget=…&did=…` for recipients of an earlier broadcast.
+    """
 
     creates = True
 
     def starting_values(self) -> dict[str, Any]:
+        segment = with_id(Segment.objects.of(self.workspace), parse_uuid(self.request.GET.get("segment", "")))
+        if segment is not None:
+            return {"audience": SEGMENT, "audience_segment": str(segment.uuid)}
         uuid, did = self.request.GET.get("retarget", ""), self.request.GET.get("did", "")
         if not uuid:
             return {}

@@ -1,4 +1,4 @@
-"""Broadcasts on other pages: the home page, the search, and the timeline of a contact."""
+"""Broadcasts on other pages: the home page, the search, the timeline of a contact, and a segment."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.search import SearchResult
 from broadcasts.models import Broadcast, Recipient
-from workspaces.contacts.models import Contact
-from workspaces.contacts.pages import TimelineEntry
+from workspaces.contacts.models import Contact, Segment
+from workspaces.contacts.pages import SegmentAction, TimelineEntry
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.pages.home import HomeContent, HomeRow, HomeSection
 from workspaces.subaccounts.pages.search import WorkspaceSearchSource
@@ -37,6 +37,15 @@ NEXT_BROADCASTS: Final = HomeSection(
     url_name="app:broadcasts",
     content=_next,
     limit="broadcasts_per_month",
+)
+
+
+def _compose_for(segment: Segment) -> str:
+    return f"{reverse('app:broadcast-new')}?segment={segment.uuid}"
+
+
+SEND_TO_SEGMENT: Final = SegmentAction(
+    name="broadcasts", label=gettext_lazy("Send a broadcast"), order=10, address=_compose_for
 )
 
 # The search looks at the names of so many of a workspace's newest broadcasts.

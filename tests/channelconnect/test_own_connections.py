@@ -1,13 +1,16 @@
 """Customers connect channels themselves, where their agency lets them."""
 
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils.timezone import now
 
 from agency.actors import SYSTEM
-from agency.models import ActivityEntry, MailSettings
+from agency.models import ActivityEntry, MailSettings, NotificationEvent
+from agency.notification_kinds import sentence_of
 from channelconnect.models import ConnectSession
 from channelconnect.services.sessions.creation import ReturnUrlNotRegistered, create_session, session_by_link
 from channelconnect.services.settings import build_return_url, dashboard_return_url, let_customers_connect, settings_of
@@ -57,6 +60,23 @@ def test_the_page_of_channels_names_the_agency_while_customers_may_not_connect(
     assert PAGE not in shown.content.decode()
     assert (owner.get(PAGE).status_code, owner.post(PAGE, {"platform": "whatsapp"}).status_code) == (404, 404)
     assert not ConnectSession.objects.exists()
+
+
+def test_people_ask_the_agency_for_a_channel_once_a_day(connecting: Tenant, owner: Client) -> None:
+    name, ask = connecting.agency.name, "/app/channels/request"
+    assert f"Ask {name}" in text(owner.get("/app/channels"))
+    with time_machine.travel(now() - timedelta(days=1, minutes=1), tick=False):
+        assert flashes(owner.post(ask, follow=True)) == [f"{name} was asked."]
+        assert ask not in owner.get("/app/channels").content.decode()
+        assert flashes(owner.post(ask, follow=True)) == ["The agency has been asked within the last 24 hours."]
+    [event] = NotificationEvent.objects.filter(kind="sub_account.channel_requested")
+    sentence = f"{connecting.workspace.name} asks you to connect a channel."
+    assert sentence_of(event.kind, event.data) == sentence
+    again = owner.get("/app/channels")
+    assert (f"{name} was asked on " in text(again), ask in again.content.decode()) == (True, True)
+    assert flashes(owner.post(ask, follow=True)) == [f"{name} was asked."]
+    assert NotificationEvent.objects.filter(kind="sub_account.channel_requested").count() == 2
+    assert ask not in agency_client(connecting.workspace, "viewer").get("/app/channels").content.decode()
 
 
 def test_the_agency_lets_them_in_the_console(connecting: Tenant, owner: Client) -> None:

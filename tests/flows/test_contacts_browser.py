@@ -51,7 +51,7 @@ def test_the_number_of_a_segment_follows_its_rows_and_enter_saves(page: Page) ->
     tags.press_sequentially(", ")
     suggested = page.locator("#known-tags option").evaluate_all("all => all.map(one => [one.value, one.disabled])")
     assert suggested == [["VIP, Regular", False], ["VIP, VIP", True]]
-    page.get_by_role("button", name="Detail", exact=True).click()
+    page.get_by_role("button", name="Detail of the contact", exact=True).click()
     expect(page.get_by_label("Name of the detail")).to_be_focused()
     page.get_by_label("Name of the detail").fill("plan")
     page.get_by_label("Value", exact=True).fill("gold")

@@ -451,6 +451,7 @@ ONLY_PAGES = {
     "api-key-new": "the agency's API does it",
     "api-key-roll": "the agency's API does it",
     "api-key-revoke": "the agency's API does it",
+    "channel-request": "a question to the agency, which has its own API",
     "channel-disconnect": "the agency's API does it: console:sub-account-channel-disconnect",
     "contact-import-new": "a file; the API imports rows",
     "contact-import": "a file; the API imports rows",

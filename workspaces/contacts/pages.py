@@ -1,4 +1,4 @@
-"""The registries of what apps show on a contact's page: panels, some also in the inbox, and the timeline's entries."""
+"""The registries of what apps show on the pages of contacts and segments: panels, a timeline's entries, actions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Any, Final
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from agency.pages.registry import in_order
+from agency.pages.registry import StrOrPromise, in_order
 from config.hooks import Registry
-from workspaces.contacts.models import Contact, Task
+from workspaces.contacts.models import Contact, Segment, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,29 @@ def panels_of(contact: Contact) -> Sequence[tuple[str, Mapping[str, Any]]]:
 def inbox_panels_of(contact: Contact) -> Sequence[tuple[str, Mapping[str, Any]]]:
     """Give the template and the content of each panel that also stands beside the contact's conversation."""
     return [(one.inbox_template, one.content(contact)) for one in in_order(contact_panels) if one.inbox_template]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentAction:
+    """What a higher app does with a segment: a button on the segment's page. `address` runs no statement."""
+
+    name: str
+    label: StrOrPromise
+    order: int
+    address: Callable[[Segment], str]
+
+
+segment_actions = Registry[SegmentAction](
+    "actions on a segment's page",
+    called="`actions_of` calls `address` of each for the page of a segment, by their `order`, if the reader may write",
+    transaction="none",
+    failure="the page answers 500",
+)
+
+
+def actions_of(segment: Segment) -> Sequence[tuple[StrOrPromise, str]]:
+    """Give the label and the address of each action."""
+    return [(one.label, one.address(segment)) for one in in_order(segment_actions)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

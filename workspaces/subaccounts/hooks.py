@@ -186,6 +186,7 @@ ACTIONS = {
     "plan.assigned": _("Plan assigned"),
     "addon.granted": _("Add-on granted"),
     "addon.revoked": _("Add-on revoked"),
+    "channel.requested": _("Channel requested"),
     "channel.connected": _("Channel connected"),
     "channel.reconnected": _("Channel connected again"),
     "channel.disconnected": _("Channel disconnected"),

@@ -80,6 +80,7 @@ from workspaces.finance.services.provider_facts import record_provider_dispute, 
 from workspaces.finance.services.refunds import fail_refund, refund_payment
 from workspaces.subaccounts.models import Workspace, WorkspaceKey
 from workspaces.subaccounts.services import change_owner, invite_workspace_member, mark_channel_lost, tenant_of
+from workspaces.subaccounts.services.notifications import request_channel
 
 
 def staff_of(tenant: Tenant) -> User:
@@ -107,6 +108,10 @@ def workspace_endpoint_fails(tenant: Tenant) -> None:
 def channel_is_lost(tenant: Tenant) -> None:
     channel = ChannelFactory.create(workspace=tenant.workspace)
     mark_channel_lost(channel=channel, reason="revoked", now=now(), by=SYSTEM)
+
+
+def channel_is_requested(tenant: Tenant) -> None:
+    request_channel(workspace=tenant.workspace, now=now(), by=SYSTEM)
 
 
 def sub_accounts_run_out(tenant: Tenant) -> None:
@@ -330,6 +335,7 @@ HAPPENINGS = {
     "channel.lost": Happening(channel_is_lost, EVERYBODY),
     "sub_account.near_limit": Happening(channels_run_out, EVERYBODY),
     "sub_account.owner_accepted": Happening(owner_accepts, EVERYBODY),
+    "sub_account.channel_requested": Happening(channel_is_requested),
     "workspace.channel_lost": Happening(channel_is_lost, (), people=True),
     "workspace.near_limit": Happening(channels_run_out, (), people=True),
     "automation.switched_off_for_failures": Happening(automation_fails, (), people=True),

@@ -146,6 +146,7 @@ NOT_LOOKED_AT = {
     "app:conversation-status",
     "app:conversation-unread",
     "app:conversations-change",
+    "app:channel-request",
     "app:first-steps",
     "app:inbox-stream",
     "app:invoice-pdf",  # a file

@@ -80,8 +80,12 @@ def run_to_the_end() -> int:
 
 
 def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant, customer: Client) -> None:
+    # Contacts leads to the form while there is no import, and then to the imports.
+    assert 'href="/app/contacts/imports/new"' in customer.get("/app/contacts").content.decode()
     page = upload(customer, FILE.encode())["Location"]
+    assert 'href="/app/contacts/imports"' in customer.get("/app/contacts").content.decode()
     shown = customer.get(page).content.decode()
+    assert "become one name" not in shown
     assert "Shoe size" in shown
     assert "0151 1234567" in shown
     assert "Recognized: Full name → Name, Mobile → Phone number, E-mail → E-mail" in shown

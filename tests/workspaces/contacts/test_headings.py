@@ -86,7 +86,9 @@ def test_every_field_can_be_guessed_and_none_twice() -> None:
 
 def test_halves_of_a_name_become_the_name(a: Tenant, customer: Client) -> None:
     rows = "Ada,Lovelace,+4930123450,\n,Hopper,+4930123451,\nLinus,,+4930123452,\nGrace,Hopper,+4930123453,G. H.\n"
-    start(customer, upload(customer, f"first_name,last_name,phone,full name\n{rows}"))
+    page = upload(customer, f"first_name,last_name,phone,full name\n{rows}")
+    assert b"First and last name become one name" in customer.get(page).content
+    start(customer, page)
     named = dict(Contact.objects.of(a.workspace).values_list("phone", "name"))
     assert [named[f"+493012345{number}"] for number in range(4)] == ["Ada Lovelace", "Hopper", "Linus", "G. H."]
 

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests import furnished
 from tests.agency.console.browsers import text
-from tests.factories import ContactFactory, SegmentFactory
+from tests.factories import ChannelFactory, ContactFactory, SegmentFactory
 from tests.same_changes.forms import form_at
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
@@ -91,6 +91,39 @@ def test_a_filter_that_is_opened_and_saved_stays_as_it_is(customer: Client, a: T
     assert segment.filter == {}
 
 
+def test_a_segment_leads_to_its_contacts_and_to_a_broadcast(
+    customer: Client, a: Tenant, django_assert_max_num_queries: Any
+) -> None:
+    assert b'name="segment"' not in customer.get("/app/contacts").content
+    for name, known in (("Ada", {"tags": ["VIP"]}), ("Bob", {"tags": ["VIP"], "country": "DE"}), ("Eve", {})):
+        ContactFactory.create(workspace=a.workspace, name=name, **known)
+    segment = SegmentFactory.create(workspace=a.workspace, name="Regulars", filter={"tags_any": ["vip"]})
+    ChannelFactory.create(workspace=a.workspace)
+    shown = customer.get(page_of(segment))
+    assert "Remove segment" in text(shown)
+    found = f"/app/contacts?segment={segment.uuid}"
+    composer = f"/app/broadcasts/new?segment={segment.uuid}"
+    assert [f'href="{address}"' in shown.content.decode() for address in (found, composer)] == [True, True]
+    with django_assert_max_num_queries(20):
+        listed = customer.get(found)
+    assert [row.name for row in listed.context["rows"]] == ["Bob", "Ada"]
+    assert "Segment: Regulars" in text(listed)
+    both = customer.get(f"{found}&search=ada")
+    assert [row.name for row in both.context["rows"]] == ["Ada"]
+    chosen = form_at(customer, composer)
+    assert (chosen["audience"], chosen["audience_segment"]) == (["segment"], [str(segment.uuid)])
+
+
+def test_a_segment_of_others_filters_nothing(customer: Client, a: Tenant) -> None:
+    SegmentFactory.create(workspace=a.workspace)
+    ContactFactory.create(workspace=a.workspace)
+    for asked in (SegmentFactory.create().uuid, "x\x00"):
+        shown = customer.get("/app/contacts", {"segment": str(asked)})
+        assert "Segment not found." in text(shown)
+        assert len(shown.context["rows"]) == 1
+        assert customer.get("/app/broadcasts/new", {"segment": str(asked)}).status_code == 200
+
+
 def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tenant) -> None:
     ContactFactory.create(workspace=a.workspace, tags=["VIP"], country="DE")
     ContactFactory.create(workspace=a.workspace, tags=["VIP"], attributes={"plan": "gold"})
@@ -136,7 +169,7 @@ def test_a_count_that_takes_too_long_says_so(customer: Client, a: Tenant, monkey
         ((row(0, "country", "XX"),), "Country: Select a valid choice."),
         ((row(0, "tags", "A", "tags_some"),), "Condition: Select a valid choice."),
         ((row(0, "tags", "x" * 51, "tags_any"),), "Tags: Each entry of the tags any field may have at most 50"),
-        ((row(0, "created", "soon", "created_after"),), "Added: Enter a valid date/time."),
+        ((row(0, "created", "soon", "created_after"),), "Date added: Enter a valid date/time."),
     ],
 )
 def test_a_row_that_says_nothing_clear_is_refused(

@@ -115,7 +115,7 @@ def test_rows_name_themselves_in_lists(a: Tenant) -> None:
     assert str(a.workspace) == a.workspace.name
     assert str(held) == f"{a.addon.name} of {a.workspace.name}"
     assert str(key) == f"Shop ({plaintext[:12]}…)"
-    assert str(a.channel) == f"{a.channel.name} (whatsapp)"
+    assert str(a.channel) == f"{a.channel.name} (WhatsApp)"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,33 +1,37 @@
 """Dashboard pages about a workspace's contacts, and the routes of all pages about contacts, segments and imports."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import ActivityEntry
 from agency.pages.activity import changes_for_customers
+from agency.pages.branding import in_page_language
 from agency.pages.forms import ConfirmationForm
-from agency.pages.pagination import MOST_COUNTED, count_capped, read_pages, with_id
-from agency.pages.tables import Column, Filter, ListPage, Table
+from agency.pages.pagination import MOST_COUNTED, NumberedPages, count_capped, read_pages, with_id
+from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from workspaces.contacts.dashboard import imports, segments
 from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.dashboard.tasks import shown_tasks
-from workspaces.contacts.models import Contact
-from workspaces.contacts.models.contacts import newest_page, newest_page_with_tag
+from workspaces.contacts.models import Contact, Segment
+from workspaces.contacts.models.contacts import ContactQuerySet, SegmentQuerySet, newest_page, newest_page_with_tag
 from workspaces.contacts.pages import TimelineEntry, panels_of, timeline_of
 from workspaces.contacts.serializers import ContactFilterSet, only_tag
 from workspaces.contacts.services import (
     ContactNotFound,
+    SegmentNotFound,
     count_contacts,
     count_with_tag,
     create_contact,
@@ -40,6 +44,7 @@ from workspaces.contacts.services import (
 from workspaces.contacts.services.contacts import ACTIVITY_TARGET
 from workspaces.contacts.services.csv_files import exported_lines
 from workspaces.contacts.services.events import CONTACT_UPDATED
+from workspaces.contacts.services.segments import filter_to_q, newest_of_segment
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.dashboard.home import ActivityNames
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -47,13 +52,17 @@ from workspaces.subaccounts.services.recording import record_workspace_activity
 
 # A network's clock may be ahead of ours.
 AHEAD: Final = timedelta(days=1)
+BY_SEGMENT: Final = Filter(name="segment", label=gettext_lazy("Segment"), is_choice=True)
 LIST = "app:contacts"
 ONE = "app:contact"
 Source = Contact.OptOutSource
 
 
 class Contacts(ListPage, DashboardView):
-    """All contacts, newest first. The search looks in name, phone number and e-mail; a filter keeps one tag."""
+    """All contacts, newest first. The search looks in name, phone number and e-mail.
+
+    Filters keep those with a tag, and those of a segment.
+    """
 
     nav = LIST
     table = Table(
@@ -73,13 +82,16 @@ class Contacts(ListPage, DashboardView):
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state, total = self.read_table(), count_contacts(self.workspace)
+        state, segment = self._read_filters(request)
         rows, parameters = Contact.objects.of(self.workspace), QueryParameters.of(request)
+        total = count_contacts(self.workspace)
         try:
             tag, found = only_tag(parameters), ContactFilterSet.apply(parameters, rows)
         except NothingMatches:
             tag, found = None, rows.none()
-        if tag is not None:
+        if segment is not None:
+            shown, pages = self._of_segment(state, segment, found)
+        elif tag is not None:
             number = count_with_tag(self.workspace, tag)
             pages = read_pages(request, min(number, MOST_COUNTED), number > MOST_COUNTED)
             shown = newest_page_with_tag(self.workspace, tag, pages.offset, pages.size)
@@ -88,7 +100,37 @@ class Contacts(ListPage, DashboardView):
             shown = newest_page(found, pages.offset, pages.size)
         state.show(list(shown), pages)
         state.is_filtered = bool(total) and state.is_filtered
-        return self.list_page("contacts/contacts.html", state, total=total)
+        import_page = imports.LIST if imports.has_imports(self.workspace) or not self.may_write else imports.NEW
+        return self.list_page("contacts/contacts.html", state, total=total, import_url=reverse(import_page))
+
+    def _read_filters(self, request: HttpRequest) -> tuple[TableState, Segment | None]:
+        """Read the filters. The one by segment is there if the workspace has segments."""
+        choices = [
+            (str(uuid), name) for uuid, name in self._segments().order_by("name_key").values_list("uuid", "name")
+        ]
+        table = replace(self.table, filters=(*self.table.filters, BY_SEGMENT)) if choices else self.table
+        state = TableState(table, request, {BY_SEGMENT.name: choices})
+        asked = state.values.get(BY_SEGMENT.name, "")
+        segment = with_id(self._segments(), parse_uuid(asked))
+        if asked and segment is None:
+            state.errors = {BY_SEGMENT.name: in_page_language(SegmentNotFound.message)}
+        return state, segment
+
+    def _segments(self) -> SegmentQuerySet:
+        return Segment.objects.of(self.workspace)
+
+    def _of_segment(
+        self, state: TableState, segment: Segment, found: "QuerySet[Any]"
+    ) -> tuple[ContactQuerySet, NumberedPages]:
+        """Return a page of a segment's contacts, as far as the other filters have found them."""
+        if any(value for name, value in state.values.items() if name != BY_SEGMENT.name):
+            found = found.filter(filter_to_q(segment.filter))
+            pages = read_pages(self.request, *count_capped(found))
+            return newest_page(found, pages.offset, pages.size), pages
+        found_keys = newest_of_segment(segment, MOST_COUNTED + 1)
+        pages = read_pages(self.request, min(len(found_keys), MOST_COUNTED), len(found_keys) > MOST_COUNTED)
+        keys = found_keys[pages.offset : pages.offset + pages.size]
+        return Contact.objects.filter(pk__in=keys).with_channels().newest_first(), pages
 
 
 class ContactNew(DashboardForm[ContactForm]):

@@ -11,7 +11,7 @@ from agency.pages.forms import EmailField, LineField, LongSelect, MultilineField
 from workspaces.contacts.models import Contact, ContactImport
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS
 from workspaces.contacts.services import ContactValues, countries
-from workspaces.contacts.services.csv_files import ATTRIBUTE, MOST_BYTES, TARGETS
+from workspaces.contacts.services.csv_files import ATTRIBUTE, LAST_NAME, MOST_BYTES, TARGETS
 from workspaces.contacts.services.fields import country_of_zone
 from workspaces.subaccounts.pages.business import timezone_choices
 
@@ -198,8 +198,14 @@ class MappingForm(forms.Form):
 
     def left_out(self) -> list[str]:
         """Name the columns that will not be imported with the form's current choices."""
-        columns = self.contact_import.columns
-        return left_out(columns, [self[f"column_{number}"].value() or "" for number in range(len(columns))])
+        return left_out(self.contact_import.columns, self._chosen())
+
+    def has_last_names(self) -> bool:
+        """Say whether a column holds last names, with the form's current choices."""
+        return LAST_NAME in self._chosen()
+
+    def _chosen(self) -> list[str]:
+        return [column.value() or "" for column in self.columns()]
 
     def mapping(self) -> list[str]:
         return [self.cleaned_data[f"column_{number}"] for number in range(len(self.contact_import.columns))]

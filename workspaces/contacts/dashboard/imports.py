@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.text import Truncator
@@ -24,8 +25,10 @@ from workspaces.contacts.models import ContactImport
 from workspaces.contacts.services.csv_files import ATTRIBUTE, TARGETS
 from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
+from workspaces.subaccounts.models import Workspace
 
 LIST = "app:contact-imports"
+NEW = "app:contact-import-new"
 ONE = "app:contact-import"
 NAV = "app:contacts"
 ROWS_SHOWN = 5
@@ -97,6 +100,10 @@ def _translated(sentence: str) -> str:
     return in_page_language(sentence)
 
 
+def has_imports(workspace: Workspace) -> bool:
+    return ContactImport.objects.of(workspace).exists()
+
+
 class ContactImports(ListPage, DashboardView):
     """All imports, newest first."""
 
@@ -136,7 +143,8 @@ class ContactImportNew(DashboardForm[UploadForm]):
         return self.done(_("The file was read. Choose a contact field for each column."), ONE, made.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {"labels": [FIELD_LABELS[field] for field in TARGETS]}
+        back = LIST if has_imports(self.workspace) else NAV
+        return {"labels": [FIELD_LABELS[field] for field in TARGETS], "cancel_url": reverse(back)}
 
 
 class ContactImportSample(DashboardView):

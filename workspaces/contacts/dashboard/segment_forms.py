@@ -56,10 +56,10 @@ FIELDS: Final[Mapping[str, RowField]] = {
     "country": RowField(gettext_lazy("Country"), {"country": ""}),
     "timezone": RowField(gettext_lazy("Time zone"), {"timezone": ""}),
     "has_channel": RowField(gettext_lazy("Channel"), {"has_channel": ""}),
-    "attributes": RowField(gettext_lazy("Detail"), {"attributes": ""}, most=MOST_ATTRIBUTES),
+    "attributes": RowField(gettext_lazy("Detail of the contact"), {"attributes": ""}, most=MOST_ATTRIBUTES),
     "created": RowField(
-        gettext_lazy("Added"),
-        {"created_after": gettext_lazy("Created at or after"), "created_before": gettext_lazy("Created before")},
+        gettext_lazy("Date added"),
+        {"created_after": gettext_lazy("Added at or after"), "created_before": gettext_lazy("Added before")},
         most=2,
     ),
 }

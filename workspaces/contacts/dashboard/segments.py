@@ -25,6 +25,7 @@ from workspaces.contacts.dashboard.segment_forms import (
     rows_of,
 )
 from workspaces.contacts.models import Segment
+from workspaces.contacts.pages import actions_of
 from workspaces.contacts.services import (
     SegmentNotFound,
     attach_size,
@@ -157,7 +158,8 @@ class SegmentPage(SegmentDetail, SegmentFormView):
         return self.done(_("The segment was saved."), ONE, saved.uuid)
 
     def context(self) -> dict[str, Any]:
-        return {**super().context(), "segment": self.segment}
+        actions = actions_of(self.segment) if self.may_write else ()
+        return {**super().context(), "segment": self.segment, "segment_actions": actions}
 
 
 class SegmentRemove(SegmentDetail, DashboardForm[ConfirmationForm]):

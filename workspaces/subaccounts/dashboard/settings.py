@@ -45,6 +45,7 @@ from workspaces.subaccounts.services import (
     roll_workspace_key,
 )
 from workspaces.subaccounts.services.keys import MOST_KEYS
+from workspaces.subaccounts.services.notifications import channel_requested_at, request_channel, was_requested_today
 from workspaces.subaccounts.services.settings import CURRENCIES
 
 LONGEST_TEXT = 500
@@ -208,8 +209,29 @@ class Channels(ListPage, DashboardView):
             for channel in state.rows
         ]
         connect_url = reverse(page.url_name) if page else ""
-        email = "" if page else agency_email(self.workspace)
-        return self.list_page("subaccounts/channels.html", state, connect_url=connect_url, agency_email=email)
+        asking = {} if page else self._asking()
+        return self.list_page("subaccounts/channels.html", state, connect_url=connect_url, **asking)
+
+    def _asking(self) -> dict[str, Any]:
+        """Return how people ask the agency for a channel, and when they last did."""
+        now = timezone.now()
+        asked_at = channel_requested_at(self.workspace, now=now)
+        return {
+            "agency_email": agency_email(self.workspace),
+            "asked_at": asked_at,
+            "may_ask": self.may_write and not was_requested_today(asked_at, now=now),
+        }
+
+
+class ChannelRequest(DashboardView):
+    """Asks the agency's staff to connect a channel."""
+
+    form_page = CHANNELS
+    nav = CHANNELS
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        request_channel(workspace=self.workspace, now=timezone.now(), by=self.by)
+        return self.done(_("%(agency)s was asked.") % {"agency": self.current.agency.name}, CHANNELS)
 
 
 class DisconnectChannel(DashboardView):

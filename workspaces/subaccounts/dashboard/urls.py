@@ -22,6 +22,7 @@ urlpatterns = [
     path("api/<id:uuid>/roll", settings.KeyRoll.as_view(), name="api-key-roll"),
     path("api/<id:uuid>/revoke", settings.KeyRevoke.as_view(), name="api-key-revoke"),
     path("channels", settings.Channels.as_view(), name="channels"),
+    path("channels/request", settings.ChannelRequest.as_view(), name="channel-request"),
     path("channels/<id:uuid>/disconnect", settings.DisconnectChannel.as_view(), name="channel-disconnect"),
     path("people", people.People.as_view(), name="people"),
     path("people/invite", people.Invite.as_view(), name="person-invite"),

@@ -100,7 +100,7 @@ class Channel(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.platform})"
+        return f"{self.name} ({CHANNEL_NAMES[self.platform]})"
 
     @property
     def known_quality(self) -> str | None:

@@ -101,11 +101,20 @@ def owner_concerns(workspace: Workspace) -> Iterator[Alert]:
         )
 
 
+def channel_concerns(workspace: Workspace) -> Iterator[Alert]:
+    """Warn that no channel is connected, as the list of sub-accounts does."""
+    if not workspace.channels.exclude(status=Channel.Status.DISCONNECTED).exists():
+        yield Alert(text=_("No channel is connected."), url="#channels", action=_("Channels"))
+
+
 HUB_PANELS: Final = (
     HubPanel(name="people", label=gettext_lazy("People"), order=30, content=people_panel, column=Column.SIDE),
     HubPanel(name="keys", label=gettext_lazy("API keys"), order=40, content=keys_panel, column=Column.SIDE),
 )
-HUB_CONCERNS: Final = (WorkspaceConcernSource(name="owner", order=10, concerns=owner_concerns),)
+HUB_CONCERNS: Final = (
+    WorkspaceConcernSource(name="owner", order=10, concerns=owner_concerns),
+    WorkspaceConcernSource(name="no channel", order=15, concerns=channel_concerns),
+)
 
 
 WHEN: Final = "%Y-%m-%d %H:%M UTC"

@@ -1,6 +1,6 @@
 """Notifications about a sub-account, and an agency's messages to the owners of its sub-accounts."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
@@ -26,6 +26,7 @@ WORKSPACE_CHANNEL_LOST: Final = "workspace.channel_lost"
 NEAR_LIMIT: Final = "sub_account.near_limit"
 WORKSPACE_NEAR_LIMIT: Final = "workspace.near_limit"
 OWNER_ACCEPTED: Final = "sub_account.owner_accepted"
+CHANNEL_REQUESTED: Final = "sub_account.channel_requested"
 PERSON_JOINED: Final = "workspace.person_joined"
 WORKSPACE_KEY_EXPIRES: Final = "workspace.api_key_expires"
 
@@ -61,6 +62,13 @@ KINDS: Final = (
         names_object=True,
         roles=ALL_ROLES,
         usual=DeliveryMethod.CONSOLE,
+    ),
+    NotificationKind(
+        name=CHANNEL_REQUESTED,
+        label=_("Channel requested"),
+        text=_("%(workspace)s asks you to connect a channel."),
+        url_name="console:sub-account",
+        names_object=True,
     ),
     NotificationKind(
         name=WORKSPACE_CHANNEL_LOST,
@@ -146,6 +154,47 @@ def notify_of_accepted_owner(workspace: Workspace, *, now: datetime) -> None:
         data={"workspace": workspace.name},
         now=now,
     )
+
+
+# Staff are asked once a day. The pages say for so many days that they were asked.
+DAYS_SAID: Final = 7
+
+
+def channel_requested_at(workspace: Workspace, *, now: datetime) -> datetime | None:
+    """Return when the agency was last asked to connect a channel, if that was within the last days."""
+    keys = [_request_key(workspace, now - timedelta(days=days)) for days in range(DAYS_SAID)]
+    asked = NotificationEvent.objects.filter(kind=CHANNEL_REQUESTED, key__in=keys, ended_at=None)
+    return asked.order_by("-created_at").values_list("created_at", flat=True).first()
+
+
+def _request_key(workspace: Workspace, at: datetime) -> str:
+    return f"{workspace.uuid}:{at:%Y-%m-%d}"
+
+
+class ChannelRequestedAlready(Conflict):
+    message = "The agency has been asked within the last 24 hours."
+
+
+@transaction.atomic
+def request_channel(*, workspace: Workspace, now: datetime, by: Actor) -> None:
+    """Ask the agency's staff to connect a channel, once a day. Raises `ChannelRequestedAlready`."""
+    workspace = lock_workspace(workspace)
+    if was_requested_today(channel_requested_at(workspace, now=now), now=now):
+        raise ChannelRequestedAlready
+    record_notification(
+        tenant=Tenant(workspace.agency_id),
+        kind=CHANNEL_REQUESTED,
+        key=_request_key(workspace, now),
+        object_id=str(workspace.uuid),
+        data={"workspace": workspace.name},
+        now=now,
+    )
+    record_workspace_activity(workspace=workspace, action="channel.requested", by=by)
+
+
+def was_requested_today(requested_at: datetime | None, *, now: datetime) -> bool:
+    """Say whether a request was made within the last 24 hours."""
+    return requested_at is not None and requested_at > now - timedelta(days=1)
 
 
 def notify_of_new_person(member: WorkspaceMember, *, now: datetime) -> None:

@@ -100,7 +100,7 @@ def test_nothing_there_is_said_with_what_to_do(a: Tenant, viewer: Client) -> Non
     bare.owner.save()
     page = viewer.get(f"/console/sub-accounts/{bare.uuid}")
     for name, sentence in {
-        "health": "Nothing needs attention.",
+        "health": "No channel is connected.",
         "channels": "None connected.",
         "broadcasts": "None.",
         "webhooks": "None.",
@@ -109,6 +109,8 @@ def test_nothing_there_is_said_with_what_to_do(a: Tenant, viewer: Client) -> Non
     }.items():
         assert sentence in panel(page, name)
         assert f'href="#{name}"' in page.content.decode() or name == "health"
+    ChannelFactory.create(workspace=bare)
+    assert "Nothing needs attention." in panel(viewer.get(f"/console/sub-accounts/{bare.uuid}"), "health")
 
 
 def test_each_panel_shows_what_the_sub_account_has(a: Tenant, viewer: Client) -> None:

@@ -294,6 +294,7 @@ PAGES = {
     "automation-run-stop": PageCase(302, 302, run),
     "automation-run-retry": PageCase(302, 302, run),
     "channels": PageCase(200, 405),
+    "channel-request": PageCase(302, 302),
     "channel-disconnect": PageCase(200, 302, channel),
     "settings": PageCase(200, 422),
     "booking-page": PageCase(200, 422),
