@@ -81,7 +81,7 @@ def when(moment: datetime) -> SafeString:
 
 @register.filter
 def when_alone(moment: datetime) -> SafeString:
-    """Write how long ago something was as `when` does, for a time that is no row's: Tab stops there, to show it exactly."""
+    """Write a time that is no row's as `when` does. Tab stops there and shows the exact time."""
     return _time_ago(moment, tabindex=0)
 
 
