@@ -6,8 +6,10 @@ from functools import cache
 from typing import IO, Any, Final, cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.text import Truncator
@@ -25,6 +27,8 @@ from workspaces.contacts.services.csv_files import ATTRIBUTE, TARGETS
 from workspaces.contacts.services.file_imports import ImportNotFound, cancel_import, start_import, upload_contacts
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
+# The page removes a message of this class when the import has ended (`console/progress.js`).
+PASSING = "passing"
 LIST = "app:contact-imports"
 ONE = "app:contact-import"
 NAV = "app:contacts"
@@ -191,7 +195,8 @@ class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
             now=timezone.now(),
             by=self.by,
         )
-        return self.done(_("The import has begun."), ONE, self.contact_import.uuid)
+        messages.success(self.request, _("The import has begun."), extra_tags=PASSING)
+        return redirect(ONE, self.contact_import.uuid)
 
     def context(self) -> dict[str, Any]:
         shown = self.contact_import
