@@ -73,7 +73,7 @@ def test_the_page_of_an_import_follows_it_to_its_end(page: Page, workspace: Work
     page.evaluate(STAYS)
     expect(page.get_by_role("progressbar")).to_be_visible()
     assert import_next_piece(now=now())
-    expect(page.get_by_text("1 imported, 1 refused")).to_be_visible()
+    expect(page.get_by_text("1 imported, 1 not imported")).to_be_visible()
     expect(page.get_by_role("heading", name="Rows that were not imported")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel this import")).to_have_count(0)
     expect(page.get_by_text("The import has begun.")).to_have_count(0)
