@@ -72,11 +72,25 @@ DAYS_OF_A_WEEK = 7
 
 @register.filter
 def when(moment: datetime) -> SafeString:
-    """Write how long ago a moment was; pointer, focus or touch show the exact time, by the viewer's clock."""
+    """Write how long ago a moment was; pointer and touch show the exact time, by the viewer's clock.
+
+    It is for rows: screen readers read its title, and Tab does not stop at each row's time.
+    """
+    return _time_ago(moment, tabindex=-1)
+
+
+@register.filter
+def when_alone(moment: datetime) -> SafeString:
+    """Write a time that is no row's as `when` does. Tab stops there and shows the exact time."""
+    return _time_ago(moment, tabindex=0)
+
+
+def _time_ago(moment: datetime, *, tabindex: int) -> SafeString:
     local = timezone.localtime(moment)
     exact = f"{format_day_time(local, seconds=True)} {format_zone(local)}"
     return format_html(
-        '<time class="when" tabindex="0" datetime="{}" title="{}" data-exact="{}">{}</time>',
+        '<time class="when" tabindex="{}" datetime="{}" title="{}" data-exact="{}">{}</time>',
+        tabindex,
         moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         exact,
         exact,

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agency.pages.branding import in_page_language
+from agency.pages.invalid_forms import mark_form_redisplayed
 from agency.pages.pagination import with_id
 from broadcasts.dashboard.broadcasts import LIST, BroadcastDetail
 from broadcasts.dashboard.confirming import Forecast, button_text, forecast_of, sends_immediately
@@ -85,10 +86,14 @@ class ComposerPage(DashboardForm[ComposerForm]):
     def make_form(self, data: Any = None) -> ComposerForm:
         return ComposerForm(data, workspace=self.workspace, initial=self.starting_values() if data is None else None)
 
+    def only_looks(self, request: HttpRequest) -> bool:
+        return "choose" in request.POST
+
     def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
-        if "choose" not in request.POST:
+        if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
+        mark_form_redisplayed(request)
         typed = {name: value for name, value in request.POST.items() if isinstance(value, str)}
         unticked = {name: False for name in ("track_clicks", "requires_approval") if name not in typed}
         # The form is shown again without being handled, so its nonce stays valid.
@@ -100,7 +105,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
         else:
             form.go_on_at(_asked_next(form, typed["choose"]))
         self.is_going_on = True
-        return self.show(form, status=422)
+        return self.show(form)
 
     def save(self, form: ComposerForm) -> HttpResponse:
         try:

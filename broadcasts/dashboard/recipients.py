@@ -18,7 +18,7 @@ from agency.templatetags.pages import number
 from broadcasts.dashboard.broadcasts import BroadcastDetail
 from broadcasts.models import Broadcast, Recipient
 from broadcasts.models.broadcasts import MOST_CONTACTS
-from broadcasts.pages.labels import RECIPIENT_STATUS_LABELS, error_text
+from broadcasts.pages.labels import COUNTED_STATUS_LABELS, RECIPIENT_STATUS_LABELS, error_text
 from broadcasts.pages.panels import OF_BROADCAST
 from broadcasts.services.counts import counts_of
 from broadcasts.services.listing import begun_broadcasts, recipients_page, with_contacts
@@ -117,7 +117,7 @@ class BroadcastRecipients(ListPage, BroadcastDetail):
         self.find(uuid=uuid)
         status, counts = asked_status(request), counts_of([self.broadcast])[self.broadcast.pk]
         total = sum(counts[one] for one in RECIPIENT_STATUS_LABELS)
-        choices = [(name, f"{label} ({number(counts[name])})") for name, label in RECIPIENT_STATUS_LABELS.items()]
+        choices = [(name, f"{label} ({number(counts[name])})") for name, label in COUNTED_STATUS_LABELS.items()]
         state = self.read_table({"status": choices})
         pages = read_pages(request, max(0, counts[status] if status else total))
         rows, _ = recipients_page(self.broadcast, status=status, offset=pages.offset, size=pages.size)

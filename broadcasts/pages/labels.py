@@ -31,6 +31,12 @@ RECIPIENT_STATUS_LABELS: Final[dict[str, Any]] = {
     "failed": _("Failed"),
     "skipped": _("Skipped"),
 }
+# The statuses where recipients are counted. Each counts once there, by how far the message has come.
+COUNTED_STATUS_LABELS: Final[dict[str, Any]] = {
+    **RECIPIENT_STATUS_LABELS,
+    "sent": _("Sent, not yet delivered"),
+    "delivered": _("Delivered, not read"),
+}
 # The statuses in the order in which a bar shows them.
 BAR_ORDER: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
 SKIP_REASON_LABELS: Final[dict[str, Any]] = {
@@ -94,6 +100,9 @@ MOST_BARS: Final = 120
 GAP: Final = 2
 
 
+LEAST_SHARE: Final = 0.1  # in percent, as shares are written with one decimal
+
+
 @dataclass(frozen=True, slots=True)
 class BarSegment:
     """A segment of a bar, which starts at `x`. The whole bar is 1,000 wide."""
@@ -107,7 +116,7 @@ class BarSegment:
     @property
     def percent(self) -> str:
         share = self.width / WIDTH * 100
-        return f"<{format_percent(1)}" if 0 < share < 1 else format_percent(share, 0)
+        return f"<{format_percent(LEAST_SHARE, 1)}" if 0 < share < LEAST_SHARE else format_percent(share, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +138,7 @@ def bar_segments(counts: Mapping[str, int]) -> list[BarSegment]:
     for status in BAR_ORDER:
         number = max(0, counts.get(status, 0))
         width = number / total * WIDTH if total else 0.0
-        shares.append(BarSegment(status, RECIPIENT_STATUS_LABELS[status], number, round(x, 2), round(width, 2)))
+        shares.append(BarSegment(status, COUNTED_STATUS_LABELS[status], number, round(x, 2), round(width, 2)))
         x += width
     return shares
 

@@ -72,7 +72,9 @@ class SupportSite(admin.AdminSite):
         elif self._has_signed_in(request):
             return two_factor_required_page(request, name=str(self.site_title), back=reverse("admin:index"))
         context = {**self.each_context(request), "title": "Log in", "subtitle": None}
-        context |= {"app_path": request.get_full_path(), **(extra_context or {})}
+        # The page says who has signed in without being let in here.
+        username = request.user.get_username()
+        context |= {"app_path": request.get_full_path(), "username": username, **(extra_context or {})}
         return SupportSignIn.as_view(extra_context=context)(request)
 
     def password_change(  # type: ignore[override]  # it leads away

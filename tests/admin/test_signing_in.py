@@ -75,6 +75,7 @@ def test_a_failed_sign_in_ends_at_the_form_although_a_console_session_is_open(su
     answer = browser.post("/admin/login/", {"username": superuser.email, "password": "wrong"})
     assert answer.status_code == 200
     assert browser.get("/admin/").status_code == 302
+    assert f"You are authenticated as {superuser.email}, but" in browser.get("/admin/login/").content.decode()
 
 
 def test_pages_cannot_be_framed_and_run_no_foreign_script(support: Client) -> None:

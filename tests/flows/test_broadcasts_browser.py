@@ -152,6 +152,8 @@ def test_who_gets_it_is_counted_while_the_audience_is_chosen_and_the_message_is_
 ) -> None:
     for number, name in enumerate(("Ada", "", "")):
         ContactFactory.create(workspace=channel.workspace, name=name, phone=f"+493012345{number}")
+    console: list[str] = []
+    page.on("console", lambda message: console.append(message.text))
     page.goto("/app/broadcasts/new")
     page.evaluate(STAYS)
     counted = page.get_by_role("status").filter(has_text="Get it")
@@ -173,6 +175,7 @@ def test_who_gets_it_is_counted_while_the_audience_is_chosen_and_the_message_is_
     expect(counted).to_contain_text("1 of 1 contact")
     assert page.evaluate("window.stays")
     assert not Broadcast.objects.exists()
+    assert console == []
 
 
 def test_a_page_follows_its_broadcast_without_reloading(page: Page, channel: Channel) -> None:

@@ -7,11 +7,10 @@ from django.utils.timezone import now
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from agency.actors import SYSTEM
 from tests.factories import ContactFactory, ContactImportFactory, WorkspaceFactory
 from tests.flows.sessions import give_session
 from workspaces.contacts.models import Segment
-from workspaces.contacts.services.file_imports import import_next_piece, start_import
+from workspaces.contacts.services.file_imports import import_next_piece
 from workspaces.subaccounts.models import Workspace
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -68,12 +67,14 @@ def test_the_number_of_a_segment_follows_its_rows_and_enter_saves(page: Page) ->
 
 def test_the_page_of_an_import_follows_it_to_its_end(page: Page, workspace: Workspace) -> None:
     made = ContactImportFactory.create(workspace=workspace, content=b"name,phone\nAda,+49301234567\nBob,none\n")
-    start_import(contact_import=made, mapping=["name", "phone"], now=now(), by=SYSTEM)
     page.goto(f"/app/contacts/imports/{made.uuid}")
+    page.get_by_role("button", name="Start import").click()
+    expect(page.get_by_text("The import has begun.")).to_be_visible()
     page.evaluate(STAYS)
     expect(page.get_by_role("progressbar")).to_be_visible()
     assert import_next_piece(now=now())
-    expect(page.get_by_text("1 imported, 1 refused")).to_be_visible()
+    expect(page.get_by_text("1 imported, 1 not imported")).to_be_visible()
     expect(page.get_by_role("heading", name="Rows that were not imported")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel this import")).to_have_count(0)
+    expect(page.get_by_text("The import has begun.")).to_have_count(0)
     assert page.evaluate("window.stays")

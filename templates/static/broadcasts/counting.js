@@ -110,9 +110,9 @@ async function count(form, question) {
   const body = new FormData(form);
   body.set("choose", "count");
   const answer = await fetch(location.href, { method: "POST", body, headers: { Accept: "text/html" }, signal: asking.signal });
-  // The page is shown again with status 422, since nothing was sent. Any other answer is not the composer.
-  if (answer.redirected || answer.status !== 422) throw new Error(String(answer.status));
+  if (answer.redirected || !answer.ok) throw new Error(String(answer.status));
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!page.querySelector("[data-broadcast]")) throw new Error("The answer is not the composer.");
   if (question !== questionOf(form)) return;
   take(form, page);
   if (page.querySelector("[data-count-again]")) plan(form, AGAIN, true);

@@ -20,6 +20,7 @@ async function refresh() {
     if (!then || now.contains(document.activeElement) || now.querySelector("details[open]")) continue;
     if (then.textContent !== now.textContent) now.replaceWith(document.importNode(then, true));
   }
+  if (!wait) for (const begun of document.querySelectorAll(".flash.passing")) begun.remove();
 }
 
 async function follow() {

@@ -120,6 +120,10 @@ def test_the_list_shows_name_beginning_maker_use_and_state(a: Tenant) -> None:
     assert re.search(
         r'<time [^>]*datetime="[\d-]+T[\d:]+Z" title="[^"]+ UTC"[^>]*>2 hours ago</time>', page.content.decode()
     )
+    # Tab does not stop at each row's time, only at the times of a page about one thing.
+    assert set(re.findall(r'class="when" tabindex="(-?\d)"', page.content.decode())) == {"-1"}
+    one = browser.get(f"/console/sub-accounts/{a.workspace.uuid}").content.decode()
+    assert '<time class="when" tabindex="0"' in one
 
 
 def test_revoking_asks_first_and_then_the_very_next_call_is_refused(a: Tenant, admin: Client) -> None:

@@ -124,5 +124,5 @@ def test_recipients_have_pages_of_any_size_and_no_views(customer: Client, channe
         page = customer.get(path, {"size": "50", "status": "sent"})
     assert page.content.decode().count("<tr>") == 1 + 27
     assert len(many) == len(few)
-    assert "Sent (27)" in text(page)
+    assert "Sent, not yet delivered (27)" in text(page)
     assert "Save this view" not in text(page)

@@ -67,6 +67,8 @@ def test_shares_are_compared_with_the_last_ten_that_were_sent(channel: Channel) 
     assert averages == pytest.approx([82.0, 97.5, 20 / 30 * 10, 50.0])
 
     page = text(dashboard_client(channel.workspace).get(f"/app/broadcasts/{own.uuid}"))
+    # Each person counts once in the progress, so its words and its shares are not the results' own.
+    assert "Read 30 30.0% Delivered, not read 50 50.0% Sent, not yet delivered 0 0.0%" in page
     assert "Read 30 37.5% average 6.7%" in page
     assert "the 10 broadcasts sent before this one" in page
 

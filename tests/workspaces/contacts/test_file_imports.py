@@ -106,9 +106,9 @@ def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant,
     assert Contact.objects.get(name="Grace").opt_out_source == "import"
     assert "refresh" not in customer.get(page).content.decode()
     result = text(customer.get(page))
-    assert "2 imported, 1 refused" in result
+    assert "2 imported, 1 not imported" in result
     assert re.search(
-        r"Row Reason In the file Row 4 The phone field must be a phone number .* Nobody · not a number · 40", result
+        r"Row Reason In the file 4 The phone number must have its country code, .* Nobody · not a number · 40", result
     )
     assert 'href="/app/contacts?tag=Imported"' in customer.get(page).content.decode()
     refused = list(csv.reader(StringIO(customer.get(f"{page}/refused").content.decode())))
@@ -158,7 +158,7 @@ def test_the_first_ten_refused_rows_are_shown_and_the_country_is_the_workspace_s
     customer.post(page, {"column_0": "name", "column_1": "phone"})
     run_to_the_end()
     shown = customer.get(page)
-    assert "1 imported, 12 refused" in text(shown)
+    assert "1 imported, 12 not imported" in text(shown)
     assert "The first 10 of 12 are shown." in text(shown)
     assert "Contact 9 · &lt;b&gt;9&lt;/b&gt;" in shown.content.decode()
     assert "Contact 10" not in shown.content.decode()

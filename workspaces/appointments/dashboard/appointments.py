@@ -34,7 +34,7 @@ from workspaces.appointments.services.moves import (
     confirm_appointment,
     miss_appointment,
 )
-from workspaces.catalogue.dashboard.forms import ObjectFormView, shown_decimals
+from workspaces.catalogue.dashboard.forms import ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
@@ -173,7 +173,6 @@ class AppointmentPage(AppointmentDetail):
             has_begun=appointment.starts_at <= now,
             manage_url=manage_url(appointment),
             history=self._history(),
-            decimals=shown_decimals(self.workspace),
         )
 
     def _history(self) -> list[tuple[ActivityEntry, str]]:

@@ -69,7 +69,7 @@ class Contacts(ListPage, DashboardView):
         caption=gettext_lazy("Contacts, the newest first"),
         columns=(
             Column(name="name", label=gettext_lazy("Name")),
-            Column(name="address", label=gettext_lazy("Address")),
+            Column(name="address", label=gettext_lazy("Phone and e-mail")),
             Column(name="tags", label=gettext_lazy("Tags")),
             Column(name="added", label=gettext_lazy("Added")),
         ),

@@ -6,8 +6,10 @@ from functools import cache
 from typing import IO, Any, Final, cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -27,6 +29,8 @@ from workspaces.contacts.services.file_imports import ImportNotFound, cancel_imp
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.models import Workspace
 
+# The page removes a message of this class when the import has ended (`console/progress.js`).
+PASSING = "passing"
 LIST = "app:contact-imports"
 NEW = "app:contact-import-new"
 ONE = "app:contact-import"
@@ -64,6 +68,29 @@ SENTENCES: Final = (
     gettext_noop("A contact may have at most %(number)s attributes."),
     gettext_noop("The plan of this sub-account allows %(number)s %(limit)s."),
 )
+# What pages say instead of a sentence that calls a field as the API does.
+ON_PAGES: Final = {
+    "The phone field must be a phone number with its country code such as +49 30 1234567.": gettext_noop(
+        "The phone number must have its country code, such as +49 30 1234567."
+    ),
+    "The email field must be a valid e-mail address.": gettext_noop("The e-mail address must be valid."),
+    "The timezone field must be an IANA time zone such as Europe/Berlin.": gettext_noop(
+        "The time zone must be an IANA time zone such as Europe/Berlin."
+    ),
+    "The country field must be a country's code of two letters such as DE.": gettext_noop(
+        "The country must be a code of two letters such as DE."
+    ),
+    "The attributes field must have names of 1 to 40 characters.": gettext_noop(
+        "The names of details must have 1 to 40 characters."
+    ),
+    "The attributes field must not have the same name twice.": gettext_noop("Two details must not have the same name."),
+    "Each entry of the tags field may have at most %(number)s characters.": gettext_noop(
+        "Each tag may have at most %(number)s characters."
+    ),
+    "The tags field may have at most %(number)s entries.": "A contact may have at most %(number)s tags.",
+    "The attributes field may have at most %(number)s names.": "A contact may have at most %(number)s details.",
+    "A contact may have at most %(number)s attributes.": gettext_noop("A contact may have at most %(number)s details."),
+}
 PARTS: Final = {
     "%(number)s": r"(?P<number>[\d,]+)",
     "%(field)s": r"(?P<field>.{1,60}?)",
@@ -84,7 +111,7 @@ def _patterns() -> Sequence[tuple[re.Pattern[str], str]]:
 
 
 def shown_reason(reason: str) -> str:
-    """Translate the reason why a row was refused into the page's language."""
+    """Write the reason why a row was refused in the page's language, with the names that its fields have on pages."""
     return " ".join(map(_translated, BETWEEN_SENTENCES.split(reason)))
 
 
@@ -96,7 +123,8 @@ def _translated(sentence: str) -> str:
                 values["field"] = str(FIELD_LABELS.get(values["field"], values["field"].removeprefix(ATTRIBUTE)))
             if "limit" in values:
                 values["limit"] = in_page_language(values["limit"])
-            return _(known) % values if values else _(known)
+            shown = _(ON_PAGES.get(known, known))
+            return shown % values if values else shown
     return in_page_language(sentence)
 
 
@@ -199,7 +227,8 @@ class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
             now=timezone.now(),
             by=self.by,
         )
-        return self.done(_("The import has begun."), ONE, self.contact_import.uuid)
+        messages.success(self.request, _("The import has begun."), extra_tags=PASSING)
+        return redirect(ONE, self.contact_import.uuid)
 
     def context(self) -> dict[str, Any]:
         shown = self.contact_import
@@ -243,5 +272,5 @@ class RefusedRows(ContactImportDetail):
             *(csv_line([str(row), shown_reason(reason), *values]) for row, reason, values in refused),
         ]
         answer = HttpResponse("".join(lines), content_type="text/csv; charset=utf-8")
-        answer["Content-Disposition"] = 'attachment; filename="refused.csv"'
+        answer["Content-Disposition"] = 'attachment; filename="not-imported.csv"'
         return answer

@@ -16,6 +16,7 @@ from django.utils import translation
 
 from config.errors import InvalidInput
 from config.formats import groups_thousands
+from workspaces.catalogue.models import PRICE_DECIMALS
 from workspaces.finance.models import Invoice, InvoiceLine, InvoiceTax
 from workspaces.finance.models.invoices import PERCENT_DECIMALS, QUANTITY_DECIMALS
 from workspaces.subaccounts.services.settings import decimals_of
@@ -152,9 +153,19 @@ def _pattern(language: str, exponent: int) -> tuple[Any, Any]:
 
 def format_money(minor: int, currency: str, language: str = "") -> str:
     """Write an amount as people of a language do, such as `€1,234.50`. Without a language it is the active one."""
-    exponent, language = decimals_of(currency), language or translation.get_language() or str(settings.LANGUAGE_CODE)
+    exponent = decimals_of(currency)
+    return _written(from_minor(minor, exponent), exponent, currency, language)
+
+
+def format_price(price: Decimal, currency: str) -> str:
+    """Write a price as people of the page's language do. It keeps decimals that its currency does not have."""
+    exponent = decimals_of(currency)
+    return _written(price, exponent if price == round(price, exponent) else PRICE_DECIMALS, currency)
+
+
+def _written(amount: Decimal, exponent: int, currency: str, language: str = "") -> str:
+    language = language or translation.get_language() or str(settings.LANGUAGE_CODE)
     locale, pattern = _pattern(language, exponent)
-    amount = from_minor(minor, exponent)
     is_grouped = groups_thousands(language, amount)
     return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
 

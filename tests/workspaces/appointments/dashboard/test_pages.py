@@ -148,6 +148,8 @@ def test_an_appointment_is_moved_through_its_states(a: Tenant, owner: Client, ad
         str(made.token),
     ):
         assert words in page
+    Appointment.objects.update(price=38, currency="USD")
+    assert "Price $38.00 Source" in text(owner.get(path))
     assert "Complete" not in page
     assert flashes(owner.post(f"{path}/confirm", follow=True)) == ["The appointment is confirmed."]
     assert flashes(owner.post(f"{path}/confirm", follow=True))[-1] == "This appointment is confirmed already."

@@ -38,6 +38,8 @@ def state(appointment: Appointment) -> tuple[object, ...]:
 def test_a_visitor_moves_and_cancels_an_appointment(salon: Salon, visitor: Visitor) -> None:
     page = visitor.book(salon)
     appointment = Appointment.objects.get()
+    Appointment.objects.update(price=38, currency="USD")
+    assert "<dt>Price</dt><dd>$38.00</dd>" in visitor.get(page).content.decode()
     [times] = visitor.links(page, "/times$")
     new = visitor.links(times, "/move[?]")[-1]
     assert visitor.post(new).headers["Location"].startswith(f"{page}?moved=1")

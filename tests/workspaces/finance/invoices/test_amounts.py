@@ -14,6 +14,7 @@ from workspaces.finance.services.amounts import (
     divide_half_up,
     exponent_of,
     format_money,
+    format_price,
     from_minor,
     line_amount,
     to_minor,
@@ -96,3 +97,11 @@ def test_amounts_are_written_as_people_of_a_language_do(minor: int, currency: st
         text,
         text.replace("\N{NO-BREAK SPACE}", ""),
     )
+
+
+def test_prices_keep_the_decimals_that_another_currency_gave_them() -> None:
+    written = [
+        format_price(Decimal(price), currency)
+        for price, currency in (("38.00", "USD"), ("1200.00", "JPY"), ("12.50", "JPY"))
+    ]
+    assert written == ["$38.00", "¥1,200", "¥12.50"]
