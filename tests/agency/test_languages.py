@@ -152,8 +152,8 @@ def test_an_e_mail_is_in_the_language_of_who_reads_it(a: Tenant, own: str, agenc
     ("cookies", "zone"),
     [
         ({}, "UTC"),
-        ({"browser-time-zone": "Asia/Tokyo"}, "JST"),
-        ({"browser-time-zone": "Asia/Tokyo", "time-zone": "Asia/Kolkata"}, "IST"),
+        ({"browser-time-zone": "Asia/Tokyo"}, "GMT+9"),
+        ({"browser-time-zone": "Asia/Tokyo", "time-zone": "Asia/Kolkata"}, "GMT+5:30"),
         ({"browser-time-zone": "Mars/Olympus"}, "UTC"),
         ({"browser-time-zone": "../../etc/passwd"}, "UTC"),
     ],
@@ -163,6 +163,6 @@ def test_times_are_by_the_viewer_s_clock(a: Tenant, cookies: dict[str, str], zon
     for name, value in cookies.items():
         browser.cookies[name] = value
     page = browser.get(f"/console/sub-accounts/{a.workspace.uuid}").content.decode()
-    exact = re.findall(r'data-exact="[^"]*:\d\d (\w+)"', page)
+    exact = re.findall(r'data-exact="[^"]*:\d\d (\S+)"', page)
     assert exact
     assert set(exact) == {zone}
