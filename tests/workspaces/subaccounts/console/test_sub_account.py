@@ -163,5 +163,5 @@ def test_its_page_takes_few_statements_however_much_it_holds(
     for number in range(20):
         change_workspace(workspace=a.workspace, name=f"Name {number}", by=SYSTEM)
     admin.get(path)
-    with django_assert_max_num_queries(28):
+    with django_assert_max_num_queries(29):
         admin.get(path)
