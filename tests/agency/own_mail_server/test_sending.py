@@ -194,7 +194,10 @@ def test_an_agency_s_hour_counts_both_servers_together(a: Tenant, server: SmtpSe
     assert len(outbox.outbox) == 1
 
 
-def test_the_number_of_statements_for_an_e_mail_is_known(a: Tenant, server: SmtpServer) -> None:
+def test_the_number_of_statements_for_an_e_mail_is_known(
+    a: Tenant, server: SmtpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agency.services.mail.sending.POLL_SECONDS", 30.0)  # a slow machine would look more often
     use_server(a.agency, server)
     counts = []
     for size in (1, 3):
