@@ -107,7 +107,7 @@ def markup(page: Any) -> str:
 def is_shown(browser: Client, guide: Guide, language: str) -> bool:
     page = browser.get(guide.url, headers={"Accept-Language": language})
     with translation.override(language):
-        alternative = escape(guide.picture)
+        alternative = escape(str(guide.picture))
     picture = f'<img src="/static/{guide.picture_file(language)}" width="'
     parts = (f'<html lang="{language}"', picture, f'alt="{alternative}" loading="lazy"')
     return page.status_code == 200 and all(part in markup(page) for part in parts)
