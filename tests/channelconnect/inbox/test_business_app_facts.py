@@ -31,7 +31,7 @@ a = furnished.a_with_customer
 pytestmark = pytest.mark.django_db
 OWN = "49301234"
 ADA, BEN = "491701234567", "491701234568"
-Told = Callable[..., None]
+NoticeSender = Callable[..., None]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def number(a: Tenant) -> Channel:
 
 
 @pytest.fixture
-def tell(meta: RunningSandbox, number: Channel) -> Told:
+def tell(meta: RunningSandbox, number: Channel) -> NoticeSender:
     """Post a signed callback about the number and read it."""
 
     def tell(field: str, **value: Any) -> None:
@@ -79,7 +79,7 @@ def kept() -> list[tuple[str, str, str]]:
 # Contacts -------------------------------------------------------------------------------------------------
 
 
-def test_the_address_book_becomes_contacts_who_have_agreed_to_nothing(a: Tenant, tell: Told) -> None:
+def test_the_address_book_becomes_contacts_who_have_agreed_to_nothing(a: Tenant, tell: NoticeSender) -> None:
     known = Contact.objects.create(workspace=a.workspace, phone=f"+{BEN}", name="Benjamin")
     tell("smb_app_state_sync", state_sync=[entry(ADA), entry(BEN, "Ben from the gym"), entry(ADA)])
     ada = Contact.objects.get(phone=f"+{ADA}")
@@ -91,7 +91,7 @@ def test_the_address_book_becomes_contacts_who_have_agreed_to_nothing(a: Tenant,
     assert BusinessAppSync.objects.get().contacts == 2
 
 
-def test_hostile_entries_of_the_address_book_do_no_harm(tell: Told) -> None:
+def test_hostile_entries_of_the_address_book_do_no_harm(tell: NoticeSender) -> None:
     phones = ("", "1", "9" * 40, "<script>", None, 7, ["491"], {"a": 1}, "\u0664\u0665" * 6)
     hostile = [entry(phone) for phone in phones]
     tell("smb_app_state_sync", state_sync=[*hostile, entry(ADA, "x" * 100_000 + "\x00"), "nothing", None, {"type": []}])
@@ -105,8 +105,8 @@ def test_hostile_entries_of_the_address_book_do_no_harm(tell: Told) -> None:
 # History --------------------------------------------------------------------------------------------------
 
 
-def test_the_history_is_past_messages_of_which_nobody_is_told(
-    a: Tenant, tell: Told, number: Channel, automation: Automation
+def test_history_causes_no_unread_count_events_or_notifications(
+    a: Tenant, tell: NoticeSender, number: Channel, automation: Automation
 ) -> None:
     thread = [
         said("wamid.1", ADA, "Are you open?", ago=7_200),
@@ -137,7 +137,7 @@ def test_the_history_is_past_messages_of_which_nobody_is_told(
     assert "Sent elsewhere" not in page
 
 
-def test_parts_of_the_history_come_in_any_order_and_again(tell: Told) -> None:
+def test_parts_of_the_history_come_in_any_order_and_again(tell: NoticeSender) -> None:
     late = part(100, (ADA, [said("wamid.3", ADA, "c", ago=10)]), chunk=3)
     early = part(30, (ADA, [said("wamid.1", ADA, "a", ago=30)]), (BEN, [said("wamid.9", BEN, "b")]))
     middle = part(60, (ADA, [said("wamid.2", OWN, "b", ago=20), said("wamid.1", ADA, "a", ago=30)]), chunk=2)
@@ -150,7 +150,7 @@ def test_parts_of_the_history_come_in_any_order_and_again(tell: Told) -> None:
     assert BusinessAppSync.objects.get().history_progress == 100
 
 
-def test_the_history_leaves_a_conversation_that_goes_on_as_it_is(tell: Told) -> None:
+def test_the_history_leaves_a_conversation_that_goes_on_as_it_is(tell: NoticeSender) -> None:
     tell("messages", messages=[said("wamid.8", ADA, "Hello?", ago=5)])
     before = Conversation.objects.values().get()
     tell("history", history=[part(100, (ADA, [said("wamid.1", OWN, "Bye", ago=9_000)]))])
@@ -158,7 +158,7 @@ def test_the_history_leaves_a_conversation_that_goes_on_as_it_is(tell: Told) -> 
     assert (before["status"], before["unread_count"], Message.objects.count()) == ("open", 1, 2)
 
 
-def test_files_of_the_history_are_filled_in_when_they_come(tell: Told) -> None:
+def test_files_of_the_history_are_filled_in_when_they_come(tell: NoticeSender) -> None:
     image = {"id": "24230790383178626", "mime_type": "image/jpeg", "sha256": "abc", "caption": "Black"}
     placeholder = said("wamid.1", OWN, "", type="media_placeholder")
     tell("history", history=[part(50, (ADA, [placeholder]))])
@@ -178,7 +178,7 @@ def test_files_of_the_history_are_filled_in_when_they_come(tell: Told) -> None:
     assert Message.objects.count() == 2
 
 
-def test_an_owner_who_does_not_share_the_history_is_believed(tell: Told) -> None:
+def test_an_owner_who_does_not_share_the_history_is_believed(tell: NoticeSender) -> None:
     tell("history", history=[{"errors": [{"code": 2593109, "title": "History sync is turned off"}]}])
     sync = BusinessAppSync.objects.get()
     assert (sync.is_history_declined, sync.history_fault) == (True, "")
@@ -187,13 +187,13 @@ def test_an_owner_who_does_not_share_the_history_is_believed(tell: Told) -> None
     assert sync.history_fault == "131000"
 
 
-def test_the_history_of_an_earlier_connection_says_nothing_of_this_one(tell: Told) -> None:
+def test_the_history_of_an_earlier_connection_says_nothing_of_this_one(tell: NoticeSender) -> None:
     BusinessAppSync.objects.update(begun_at=now() + timedelta(minutes=1))
     tell("history", history=[part(100)])
     assert BusinessAppSync.objects.get().history_progress is None
 
 
-def test_hostile_history_does_no_harm(tell: Told) -> None:
+def test_hostile_history_does_no_harm(tell: NoticeSender) -> None:
     odd: list[Any] = [
         None,
         7,
@@ -219,7 +219,7 @@ def test_hostile_history_does_no_harm(tell: Told) -> None:
     assert BusinessAppSync.objects.get().history_progress == 10
 
 
-def test_thousands_of_past_messages_take_a_bounded_number_of_statements(tell: Told) -> None:
+def test_thousands_of_past_messages_take_a_bounded_number_of_statements(tell: NoticeSender) -> None:
     def statements(size: int, first: int) -> int:
         many = [said(f"wamid.{first + one}", ADA, "Hi", ago=9_000 - one) for one in range(size)]
         with CaptureQueriesContext(connection) as asked:
@@ -237,7 +237,7 @@ def test_thousands_of_past_messages_take_a_bounded_number_of_statements(tell: To
 
 
 def test_what_the_phone_sends_is_a_person_s_answer_and_can_be_changed(
-    a: Tenant, tell: Told, automation: Automation
+    a: Tenant, tell: NoticeSender, automation: Automation
 ) -> None:
     tell("messages", messages=[said("wamid.1", ADA, "Hello?", ago=60)])
     tell("smb_message_echoes", message_echoes=[said("wamid.2", OWN, "Yes?", ago=50, to=ADA)])
@@ -262,7 +262,7 @@ def test_what_the_phone_sends_is_a_person_s_answer_and_can_be_changed(
 
 @pytest.mark.parametrize(("event", "comes_back"), [("PARTNER_REMOVED", False), ("ACCOUNT_OFFBOARDED", True)])
 def test_a_number_that_the_phone_takes_back_is_disconnected_with_the_reason(
-    a: Tenant, tell: Told, number: Channel, event: str, comes_back: bool
+    a: Tenant, tell: NoticeSender, number: Channel, event: str, comes_back: bool
 ) -> None:
     sister = ChannelFactory.create(workspace=a.workspace, external_id="4009", starter_pack=False)
     ChannelCredential.objects.create(channel=sister, token="a token", container_id="2001")

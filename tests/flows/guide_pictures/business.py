@@ -27,7 +27,7 @@ from tests.factories import (
 from tests.factories.finance import InvoiceFactory
 from tests.factories.flows import a_flow, a_step
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
-from tests.flows.guide_pictures.words import Words
+from tests.flows.guide_pictures.words import SampleTexts
 from tests.packs.client import an_automation
 from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import person, receive, received
@@ -43,7 +43,7 @@ from workspaces.subaccounts.services import change_workspace
 class SmallTenant(Tenant):
     """The agency, its customers, and one of each thing that a guide is about."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: SampleTexts) -> None:
         super().__init__()
         self.words = words
         change_agency(agency=self.agency, name=words.agency, max_sub_accounts=None, by=SYSTEM)

@@ -5,7 +5,7 @@ from typing import Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class SampleTexts:
     """The names and texts of an agency and its customer."""
 
     agency: str
@@ -37,7 +37,7 @@ class Words:
 
 
 WORDS: Final = {
-    "en": Words(
+    "en": SampleTexts(
         agency="Your agency",
         currency="USD",
         customers=("Harbour Yoga", "Corner Salon", "Old Town Bakery"),
@@ -65,7 +65,7 @@ WORDS: Final = {
         website="Website",
         booking_address="harbour-yoga",
     ),
-    "de": Words(
+    "de": SampleTexts(
         agency="Ihre Agentur",
         currency="EUR",
         customers=("Yoga am Hafen", "Salon an der Ecke", "Altstadtbäckerei"),
@@ -93,7 +93,7 @@ WORDS: Final = {
         website="Website",
         booking_address="yoga-am-hafen",
     ),
-    "es": Words(
+    "es": SampleTexts(
         agency="Tu agencia",
         currency="EUR",
         customers=("Yoga del Puerto", "Peluquería La Esquina", "Panadería del Centro"),
@@ -121,7 +121,7 @@ WORDS: Final = {
         website="Sitio web",
         booking_address="yoga-del-puerto",
     ),
-    "fr": Words(
+    "fr": SampleTexts(
         agency="Votre agence",
         currency="EUR",
         customers=("Yoga du Port", "Salon du Coin", "Boulangerie du Centre"),
@@ -149,7 +149,7 @@ WORDS: Final = {
         website="Site web",
         booking_address="yoga-du-port",
     ),
-    "pt-br": Words(
+    "pt-br": SampleTexts(
         agency="Sua agência",
         currency="BRL",
         customers=("Yoga do Porto", "Salão da Esquina", "Padaria do Centro"),

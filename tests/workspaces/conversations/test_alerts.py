@@ -72,9 +72,7 @@ def test_a_burst_is_one_alert_and_what_comes_after_it_one_more(
     assert first["tag"] != second["tag"]
 
 
-def test_further_messages_are_told_together_after_a_while_and_no_alert_follows_the_last(
-    owner: Client, channel: Channel, send: Any
-) -> None:
+def test_later_messages_of_a_conversation_wait_and_make_one_alert(owner: Client, channel: Channel, send: Any) -> None:
     receive(received(channel))
     [first] = send()
     receive(received(channel, at=moment(1)))
@@ -88,7 +86,9 @@ def test_further_messages_are_told_together_after_a_while_and_no_alert_follows_t
     assert not QueuedPush.objects.exists()
 
 
-def test_what_was_read_and_what_one_looks_at_is_not_told(a: Tenant, owner: Client, channel: Channel, send: Any) -> None:
+def test_read_conversations_and_an_open_inbox_get_no_alert(
+    a: Tenant, owner: Client, channel: Channel, send: Any
+) -> None:
     receive(received(channel))
     mark_read(conversation=Conversation.objects.get(), now=now())
     assert send() == []
@@ -102,7 +102,7 @@ def test_what_was_read_and_what_one_looks_at_is_not_told(a: Tenant, owner: Clien
     assert len(send()) == 1
 
 
-def test_only_people_of_the_workspace_who_want_it_are_told(
+def test_only_people_of_the_workspace_who_chose_it_get_alerts(
     a: Tenant, b: Tenant, owner: Client, channel: Channel, service: PushService, send: Any
 ) -> None:
     for name, other in (("staff", a_member(a.agency).user), ("stranger", b.workspace.owner)):

@@ -47,7 +47,9 @@ class BusinessApps:
 def app_data(owner: Person, number: str, what: str) -> list[Body]:
     """Compose the callbacks that follow a request, in their order."""
     if what == CONTACTS:
-        return [whatsapp_body(number, CONTACTS, _told(number) | {"state_sync": [_entry(*chat[:2]) for chat in CHATS]})]
+        return [
+            whatsapp_body(number, CONTACTS, _own_number(number) | {"state_sync": [_entry(*chat[:2]) for chat in CHATS]})
+        ]
     if owner.key == "private":
         title = "History sync is turned off by the business from the WhatsApp Business App"
         errors = [{"code": DECLINED, "title": title, "message": title}]
@@ -58,12 +60,12 @@ def app_data(owner: Person, number: str, what: str) -> list[Body]:
     ]
 
 
-def _told(number: str) -> Body:
+def _own_number(number: str) -> Body:
     return of_number(number, shown_number(number))
 
 
 def _history(number: str, value: Body) -> Body:
-    return whatsapp_body(number, HISTORY, _told(number) | value)
+    return whatsapp_body(number, HISTORY, _own_number(number) | value)
 
 
 def _entry(person: str, name: str) -> Body:
