@@ -89,7 +89,7 @@ class ReturnUrlsForm(forms.Form):
         label=gettext_lazy("WhatsApp numbers may stay in the WhatsApp Business app"),
         required=False,
         help_text=gettext_lazy(
-            "Whoever connects a number can then choose to keep using the app on the phone. WhatsApp sends at most "
+            "People who connect a number can then choose to keep using the app on the phone. WhatsApp sends at most "
             "20 messages a second for such a number."
         ),
     )
