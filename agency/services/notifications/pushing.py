@@ -181,9 +181,12 @@ class PushSender:
         for push in found:
             self._begin(push)
         self._submit()
-        for result in self._http.poll(POLL_SECONDS if self._is_busy and not found else 0.0):
+        results = self._http.poll(POLL_SECONDS if self._is_busy and not found else 0.0)
+        for result in results:
             self._record(self._in_flight.pop(result.key), result)
-        return bool(found) or self._is_busy
+        if results:
+            self._claims_again_at = 0.0  # there is room again for alerts that were left
+        return bool(found or results) or self._is_busy
 
     @property
     def _is_busy(self) -> bool:
