@@ -24,7 +24,7 @@ SIDES = re.compile(
 # What is in the middle of the window is so from either side.
 IN_THE_MIDDLE = "translateX(-50%)"
 NARROW, WIDE, LOW = 390, 1440, 120
-DIRECTION = """<html lang="{{ language }}"{% if is_rtl %} dir="rtl"{% endif %}>"""
+DIRECTION = """<html lang="{{ language }}"{% if is_rtl %} dir="rtl"{% endif %}"""
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 MENU_ENDS_AT = "innerWidth - document.querySelector('.side').getBoundingClientRect().right"
 

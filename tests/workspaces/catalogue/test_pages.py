@@ -128,7 +128,7 @@ def test_services_and_categories_are_added_edited_and_deleted(a: Tenant, owner: 
         assert shown in text(answer)
     service = Service.objects.get()
     kept = owner.post(f"/app/service-categories/{category.uuid}/delete", follow=True)
-    assert "Services or products stand in this category." in text(kept)
+    assert "There are services or products in this category." in text(kept)
     owner.post(f"/app/services/{service.uuid}", {"name": "Yoga", "kind": "class"})
     service.refresh_from_db()
     assert (service.category, service.duration_minutes, service.price) == (None, None, None)
