@@ -27,7 +27,7 @@ def beginning_of(period: str, now: datetime) -> datetime:
     return now - LENGTHS[period]
 
 
-# Days, by the clock of whoever the list belongs to ------------------------------------------------------------------
+# Days, in the time zone of the agency or workspace -------------------------------------------------------------------
 
 TODAY, LAST_WEEK, NEXT_WEEK, THIS_MONTH = "today", "last-7-days", "next-7-days", "this-month"
 WEEK: Final = timedelta(days=6)  # from the first of seven days to the last

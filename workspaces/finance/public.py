@@ -1,7 +1,7 @@
 """The public pay page of an invoice, below `/pay/`, and the address to which Stripe sends its events.
 
-Whoever has the secret address may look and pay. Looking changes nothing. What was paid is only known from the provider:
-the page to which a payer returns shows what is recorded, and believes no address.
+Everybody with the secret address may look and pay. Looking changes nothing. Only the provider says what was paid:
+the page to which a payer returns shows what is recorded, and trusts no parameter of its URL.
 """
 
 import time

@@ -48,7 +48,7 @@ async function ask() {
   let answer;
   try {
     answer = await fetch(address, { signal: asked.signal, redirect: "manual" });
-    // Whoever has been signed out meanwhile, or may not look, is told so by the page of results.
+    // The page of results tells people who are signed out, or may not look.
     if (!answer.ok) return input.form?.requestSubmit();
     show(await answer.text());
   } catch (error) {

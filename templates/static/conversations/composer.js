@@ -12,7 +12,7 @@ const targetOf = (event) => /** @type {Element} */ (event.target);
 const MINUTE = 60000;
 const KEPT_DAYS = 30;
 
-// Drafts: kept in this browser for whoever has signed in ----------------------------------------------------
+// Drafts: kept in this browser for the signed-in person -----------------------------------------------------
 
 const draftPrefix = `inbox-draft:${inbox?.dataset.user}:`;
 
