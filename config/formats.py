@@ -1,4 +1,4 @@
-"""Dates, times, numbers and percentages as people of the active language write them: CLDR by Babel.
+"""Dates, times, numbers, percentages and money as people of the active language write them: CLDR by Babel.
 
 A skeleton of CLDR, such as `yMMMd`, says which parts of a day are written, and how wide; the language chooses their
 order, case and signs. Babel is slow, so its texts are kept: the rows of a list are often of the same days.
@@ -107,6 +107,15 @@ def format_percent(percent: Number, decimals: int | None = None) -> str:
     return _number(_language(), "percent", percent, decimals)
 
 
+def format_currency(amount: Decimal, currency: str, decimals: int, language: str = "") -> str:
+    """Write an amount of money with this many decimals, such as `€1,234.50`."""
+    language = language or _language()
+    pattern = _currency_pattern(language, decimals)
+    is_grouped = groups_thousands(language, amount)
+    locale = _american(language)
+    return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
+
+
 def _language() -> str:
     return get_language() or str(settings.LANGUAGE_CODE)
 
@@ -185,7 +194,7 @@ def _zone(language: str, zone: str, minutes: int, is_summer: bool) -> str:
         return zone
     zone = dates.get_global("zone_aliases").get(zone, zone)
     metazone = dates.get_global("meta_zones").get(zone)
-    for locale in (_locale(language), dates.Locale.parse(language.replace("-", "_"))):
+    for locale in (_locale(language), _american(language)):
         for names in (locale.time_zones.get(zone, {}), locale.meta_zones.get(metazone, {})):
             name = names.get("short", {}).get("daylight" if is_summer else "standard")
             if name and name != dates.NO_INHERITANCE_MARKER:
@@ -234,6 +243,19 @@ def _relative(language: str, unit: str, number: int, is_future: bool) -> str:
             locale=_locale(language),
         )
     )
+
+
+@cache
+def _american(language: str) -> Any:
+    """Return a language as CLDR has it. Our English writes dollars as Americans do: `$38.00`, not `US$38.00`."""
+    return _dates().Locale.parse(language.replace("-", "_"))
+
+
+@cache
+def _currency_pattern(language: str, decimals: int) -> Any:
+    pattern = _numbers().parse_pattern(_american(language).currency_formats["standard"].pattern)
+    pattern.frac_prec = (decimals, decimals)
+    return pattern
 
 
 @cache

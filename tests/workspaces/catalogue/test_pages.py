@@ -37,7 +37,7 @@ def test_a_product_is_added_edited_and_deleted(a: Tenant, owner: Client) -> None
             "stock_quantity": "3"}  # fmt: skip
     answer = owner.post("/app/products/new", sent, follow=True)
     assert flashes(answer) == ["Comb was added."]
-    for shown in ("Comb", "Hair", "4.50 USD", "Active"):
+    for shown in ("Comb", "Hair", "$4.50", "Active"):
         assert shown in text(answer)
     product = Product.objects.get()
     path = f"/app/products/{product.uuid}"
@@ -58,7 +58,7 @@ def test_prices_have_the_decimals_of_their_currency(a: Tenant, owner: Client) ->
         refused = owner.post(f"/app/{path}/new", {"name": "Tea", "price": "9.5", **more})
         assert (refused.status_code, list(refused.context["form"].errors)) == (422, ["price"])
         owner.post(f"/app/{path}/new", {"name": "Tea", "price": "1500", **more})
-        assert "1,500 JPY" in text(owner.get(f"/app/{path}"))
+        assert "¥1,500" in text(owner.get(f"/app/{path}"))
     for path, row in (("products", Product.objects.get()), ("services", Service.objects.get())):
         assert 'value="1500"' in owner.get(f"/app/{path}/{row.uuid}").content.decode()
         saved = owner.post(f"/app/{path}/{row.uuid}", {"name": "Green tea", "price": "1500", "kind": "class"})
@@ -124,7 +124,7 @@ def test_services_and_categories_are_added_edited_and_deleted(a: Tenant, owner: 
     category = ServiceCategory.objects.get()
     sent = {"name": "Yoga", "kind": "class", "category": str(category.uuid), "duration_minutes": "45", "price": "12.5"}
     answer = owner.post("/app/services/new", sent, follow=True)
-    for shown in ("Yoga", "Group class", "45 min", "12.50 USD", "Sport"):
+    for shown in ("Yoga", "Group class", "45 min", "$12.50", "Sport"):
         assert shown in text(answer)
     service = Service.objects.get()
     kept = owner.post(f"/app/service-categories/{category.uuid}/delete", follow=True)

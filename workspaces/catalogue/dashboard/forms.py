@@ -17,7 +17,6 @@ from workspaces.catalogue.models import (
     LONGEST_NOTICE,
     LONGEST_STEP,
     MOST_STOCK,
-    PRICE_DECIMALS,
     PRICE_DIGITS,
     SHORTEST_STEP,
     Product,
@@ -224,14 +223,6 @@ class CategoryForm(forms.Form):
 
 
 Link = tuple[StrOrPromise, str]
-
-
-def shown_decimals(workspace: Workspace) -> int:
-    """Give the argument of the filter `number` for prices.
-
-    If the currency has no decimals it is negative, so that only prices with decimals show them.
-    """
-    return price_decimals(workspace.currency) or -PRICE_DECIMALS
 
 
 class ObjectFormView(DashboardForm[FormOf]):

@@ -30,7 +30,7 @@ from workspaces.finance.services.amounts import (
 )
 from workspaces.finance.services.invoices import LineInput
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.services.money import decimals_of
 
 MOST_FOUND: Final = 10
 # Larger numbers are refused when the form is sent; they add up to nothing before.

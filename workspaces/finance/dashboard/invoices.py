@@ -39,7 +39,6 @@ from workspaces.finance.dashboard.invoice_forms import (
     typed_date,
 )
 from workspaces.finance.models import Invoice, InvoiceLine, Payment, TaxRate
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.details import END_OF_DAY
 from workspaces.finance.services.invoices import (
@@ -53,6 +52,7 @@ from workspaces.finance.services.invoices import (
 from workspaces.finance.services.reports import start_of_day, totals_of
 from workspaces.finance.services.taxes import tax_rates_to_choose
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
+from workspaces.subaccounts.services.money import from_minor
 
 LIST: Final = "app:invoices"
 ONE: Final = "app:invoice"

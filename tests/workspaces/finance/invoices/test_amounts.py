@@ -13,14 +13,12 @@ from workspaces.finance.services.amounts import (
     Rate,
     divide_half_up,
     exponent_of,
-    format_money,
-    format_price,
-    from_minor,
     line_amount,
     to_minor,
     total_of_rate,
     totals_of,
 )
+from workspaces.subaccounts.services.money import format_money, format_price, from_minor
 
 percents = st.decimals(0, 100, places=3)
 rates = st.builds(Rate, st.sampled_from(["", "VAT", "City"]), percents, st.booleans())
