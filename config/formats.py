@@ -4,6 +4,7 @@ A skeleton of CLDR, such as `yMMMd`, says which parts of a day are written, and 
 order, case and signs. Babel is slow, so its texts are kept: the rows of a list are often of the same days.
 """
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -36,6 +37,14 @@ SHORT_NAME: Final = 3
 HUNDRED: Final = 100
 UTC: Final = "UTC"
 MOST_DECIMALS: Final = 6
+LONGEST_NUMBER: Final = 40
+# A number with at most one sign; which of the two it is does not say yet what it means.
+PLAIN_NUMBER: Final = re.compile(r"([+-]?)([0-9]*)(?:([.,])([0-9]*))?")
+# A number whose groups of three digits are separated by one sign, and its decimals by another.
+GROUPED_NUMBER: Final = re.compile(
+    r"([+-]?)([0-9]{1,3}([.,\u0020\u00a0\u2009\u202f])[0-9]{3}(?:\3[0-9]{3})*)(?:(?!\3)[.,]([0-9]*))?"
+)
+LENGTH_OF_GROUPS: Final = 3
 Number = int | float | Decimal
 
 
@@ -114,6 +123,35 @@ def format_currency(amount: Decimal, currency: str, decimals: int, language: str
     is_grouped = groups_thousands(language, amount)
     locale = _american(language)
     return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
+
+
+def format_typed(value: Number, decimals: int | None = None) -> str:
+    """Write a number as people type it into a field: without separated thousands, such as `1234.50`."""
+    exact = Decimal(str(value))
+    text = f"{exact:f}" if decimals is None else f"{exact:.{decimals}f}"
+    return text.replace(".", _decimal_sign(_language()))
+
+
+def read_typed(text: str) -> Decimal | None:
+    """Read a number that was typed into a field; None if it is not a number, or could be two numbers.
+
+    In every language both signs can be the decimal sign, but `1.234` is a thousand to people whose decimal sign is the
+    comma. So one sign before three digits is read only if it is the decimal sign of the page's language.
+    """
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    if len(text) > LONGEST_NUMBER:
+        return None
+    if found := PLAIN_NUMBER.fullmatch(text):
+        sign, whole, mark, part = found.groups(default="")
+        may_be_group = len(part) == LENGTH_OF_GROUPS >= len(whole) and whole[:1] not in ("", "0")
+        if not whole + part or (may_be_group and mark != _decimal_sign(_language())):
+            return None
+    elif found := GROUPED_NUMBER.fullmatch(text):
+        sign, grouped, separator, part = found.groups(default="")
+        whole = grouped.replace(separator, "")
+    else:
+        return None
+    return Decimal(f"{sign}{whole}.{part}")
 
 
 def _language() -> str:
@@ -256,6 +294,11 @@ def _currency_pattern(language: str, decimals: int) -> Any:
     pattern = _numbers().parse_pattern(_american(language).currency_formats["standard"].pattern)
     pattern.frac_prec = (decimals, decimals)
     return pattern
+
+
+@cache
+def _decimal_sign(language: str) -> str:
+    return str(_numbers().get_decimal_symbol(_locale(language)))
 
 
 @cache

@@ -22,6 +22,7 @@ from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, Table
 from config.api.requests import is_storable, parse_uuid
 from config.db import database_now, like_pattern, name_key
+from config.formats import format_typed
 from workspaces.catalogue.dashboard.forms import Link
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
@@ -280,8 +281,8 @@ class InvoiceEdit(InvoiceDetail, InvoiceFormView):
 def _typed_line(line: InvoiceLine, exponent: int) -> dict[str, str]:
     return {
         "description": line.description,
-        "quantity": f"{line.quantity.normalize():f}",
-        "unit_price": f"{from_minor(line.unit_price, exponent):.{exponent}f}",
+        "quantity": format_typed(line.quantity.normalize()),
+        "unit_price": format_typed(from_minor(line.unit_price, exponent)),
         "tax_rate": str(line.tax_rate.uuid) if line.tax_rate else "",
         "product": str(line.product.uuid) if line.product else "",
     }

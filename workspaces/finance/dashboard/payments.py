@@ -35,6 +35,7 @@ from workspaces.finance.services.payouts import PayoutNotFound
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.finance.services.reports import start_of_day
 from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
 from workspaces.subaccounts.services import record_workspace_activity
 from workspaces.subaccounts.services.money import from_minor
 
@@ -83,7 +84,7 @@ class Payments(ListPage, DashboardView):
         return rows
 
 
-class AmountField(forms.DecimalField):
+class AmountField(LocalDecimalField):
     """An amount above zero, with the decimals of its currency."""
 
     def __init__(self, currency: str, exponent: int, **options: Any) -> None:
