@@ -20,14 +20,15 @@ class LocalDecimalField(forms.DecimalField):
     """
 
     widget = forms.TextInput
-    default_error_messages = {  # Django's
+    default_error_messages = {
         "invalid": gettext_lazy("Enter a number such as %(example)s, without separating thousands.")
     }
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
         attrs = {**super().widget_attrs(widget), "autocomplete": "off"}
         # The keyboard of a phone for decimals may have no minus sign.
-        return attrs if self.min_value is None or self.min_value < 0 else {**attrs, "inputmode": "decimal"}
+        is_never_negative = isinstance(self.min_value, int | Decimal) and self.min_value >= 0
+        return {**attrs, "inputmode": "decimal"} if is_never_negative else attrs
 
     def prepare_value(self, value: Any) -> Any:
         """Write a number for the field, without decimals if the field takes none, as it may be sent back."""
@@ -35,7 +36,7 @@ class LocalDecimalField(forms.DecimalField):
             return value
         return format_typed(value, 0 if self.decimal_places == 0 and value == int(value) else None)
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Any) -> Any:
         text = "" if value is None else str(value)
         if not text.strip():
             return None
