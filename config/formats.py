@@ -1,9 +1,10 @@
-"""Dates, times, numbers and percentages as people of the active language write them: CLDR by Babel.
+"""Dates, times, numbers, percentages and money as people of the active language write them: CLDR by Babel.
 
 A skeleton of CLDR, such as `yMMMd`, says which parts of a day are written, and how wide; the language chooses their
 order, case and signs. Babel is slow, so its texts are kept: the rows of a list are often of the same days.
 """
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -36,6 +37,14 @@ SHORT_NAME: Final = 3
 HUNDRED: Final = 100
 UTC: Final = "UTC"
 MOST_DECIMALS: Final = 6
+LONGEST_NUMBER: Final = 40
+# A number with at most one sign; which of the two it is does not say yet what it means.
+PLAIN_NUMBER: Final = re.compile(r"([+-]?)([0-9]*)(?:([.,])([0-9]*))?")
+# A number whose groups of three digits are separated by one sign, and its decimals by another.
+GROUPED_NUMBER: Final = re.compile(
+    r"([+-]?)([0-9]{1,3}([.,\u0020\u00a0\u2009\u202f])[0-9]{3}(?:\3[0-9]{3})*)(?:(?!\3)[.,]([0-9]*))?"
+)
+LENGTH_OF_GROUPS: Final = 3
 Number = int | float | Decimal
 
 
@@ -105,6 +114,44 @@ def format_number(value: Number, decimals: int | None = None) -> str:
 def format_percent(percent: Number, decimals: int | None = None) -> str:
     """Write a percentage, such as `17%` for 17; without `decimals`, with as many as it has."""
     return _number(_language(), "percent", percent, decimals)
+
+
+def format_currency(amount: Decimal, currency: str, decimals: int, language: str = "") -> str:
+    """Write an amount of money with this many decimals, such as `€1,234.50`."""
+    language = language or _language()
+    pattern = _currency_pattern(language, decimals)
+    is_grouped = groups_thousands(language, amount)
+    locale = _american(language)
+    return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
+
+
+def format_typed(value: Number, decimals: int | None = None) -> str:
+    """Write a number as people type it into a field: without separated thousands, such as `1234.50`."""
+    exact = Decimal(str(value))
+    text = f"{exact:f}" if decimals is None else f"{exact:.{decimals}f}"
+    return text.replace(".", _decimal_sign(_language()))
+
+
+def read_typed(text: str) -> Decimal | None:
+    """Read a number that was typed into a field; None if it is not a number, or could be two numbers.
+
+    In every language both signs can be the decimal sign, but `1.234` is a thousand to people whose decimal sign is the
+    comma. So one sign before three digits is read only if it is the decimal sign of the page's language.
+    """
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    if len(text) > LONGEST_NUMBER:
+        return None
+    if found := PLAIN_NUMBER.fullmatch(text):
+        sign, whole, mark, part = found.groups(default="")
+        may_be_group = len(part) == LENGTH_OF_GROUPS >= len(whole) and whole[:1] not in ("", "0")
+        if not whole + part or (may_be_group and mark != _decimal_sign(_language())):
+            return None
+    elif found := GROUPED_NUMBER.fullmatch(text):
+        sign, grouped, separator, part = found.groups(default="")
+        whole = grouped.replace(separator, "")
+    else:
+        return None
+    return Decimal(f"{sign}{whole}.{part}")
 
 
 def _language() -> str:
@@ -185,7 +232,7 @@ def _zone(language: str, zone: str, minutes: int, is_summer: bool) -> str:
         return zone
     zone = dates.get_global("zone_aliases").get(zone, zone)
     metazone = dates.get_global("meta_zones").get(zone)
-    for locale in (_locale(language), dates.Locale.parse(language.replace("-", "_"))):
+    for locale in (_locale(language), _american(language)):
         for names in (locale.time_zones.get(zone, {}), locale.meta_zones.get(metazone, {})):
             name = names.get("short", {}).get("daylight" if is_summer else "standard")
             if name and name != dates.NO_INHERITANCE_MARKER:
@@ -234,6 +281,24 @@ def _relative(language: str, unit: str, number: int, is_future: bool) -> str:
             locale=_locale(language),
         )
     )
+
+
+@cache
+def _american(language: str) -> Any:
+    """Return a language as CLDR has it. Our English writes dollars as Americans do: `$38.00`, not `US$38.00`."""
+    return _dates().Locale.parse(language.replace("-", "_"))
+
+
+@cache
+def _currency_pattern(language: str, decimals: int) -> Any:
+    pattern = _numbers().parse_pattern(_american(language).currency_formats["standard"].pattern)
+    pattern.frac_prec = (decimals, decimals)
+    return pattern
+
+
+@cache
+def _decimal_sign(language: str) -> str:
+    return str(_numbers().get_decimal_symbol(_locale(language)))
 
 
 @cache

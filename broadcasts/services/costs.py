@@ -19,7 +19,7 @@ from broadcasts.models import BilledCount, Broadcast, Rate
 from broadcasts.services.markets import COUNTRIES, OTHER, REGIONS, names_of
 from config.errors import InvalidInput
 from config.postgresql.arrays import integers
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.services.money import decimals_of
 
 
 def billing_currency() -> str:

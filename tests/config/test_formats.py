@@ -18,7 +18,9 @@ from config.formats import (
     format_percent,
     format_relative,
     format_time,
+    format_typed,
     format_weekday_time,
+    read_typed,
 )
 
 NOW = datetime(2026, 11, 23, 9, 5, 7, tzinfo=UTC)
@@ -109,6 +111,50 @@ def test_numbers_and_percentages(language: str) -> None:
 )
 def test_decimals_are_those_that_are_asked_for_or_that_are_there(value: Any, decimals: int | None, text: str) -> None:
     assert format_number(value, decimals) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_typed_numbers_are_read_as_they_are_shown(language: str) -> None:
+    sign = "." if language == "en" else ","
+    with override(language):
+        assert format_typed(Decimal("1234.50")) == f"1234{sign}50"
+        for number in map(Decimal, ("0", "60", "60.00", "-7.5", "0.125", "1.234", "1234567.89", "1E+3")):
+            assert read_typed(format_typed(number)) == number
+
+
+TYPED = {
+    " 60.00 ": "60.00",
+    "60,00": "60.00",
+    "60,5": "60.5",
+    ",5": "0.5",
+    "60,": "60",
+    "\N{MINUS SIGN}3,50": "-3.50",
+    "1234,567": "1234.567",
+    "0,125": "0.125",
+    "1.234,50": "1234.50",
+    "1,234.50": "1234.50",
+    "1.234.567": "1234567",
+    "1 234,5": "1234.5",
+    "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567,89": "1234567.89",
+    "9" * 40: "9" * 40,
+}
+NOT_NUMBERS = (
+    *("", ".", "-", "abc", "1e3", "1_000", "0x10", "NaN", "Infinity", "5 \N{EURO SIGN}", "1,2,3", "1.2.3", "12.34,5"),
+    *("1.234,50,00", "1,234,56", "1.234.56", "12 34", "1 2345", "1..2", "--5", "1\n234\n5", "9" * 41),
+    *("\N{ARABIC-INDIC DIGIT SIX}\N{ARABIC-INDIC DIGIT ZERO}", "\N{FULLWIDTH DIGIT SIX}", "6\N{RIGHT-TO-LEFT MARK}"),
+)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_both_signs_are_read_unless_they_could_separate_thousands(language: str) -> None:
+    own, other = (".", ",") if language == "en" else (",", ".")
+    with override(language):
+        assert {text: read_typed(text) for text in TYPED} == {text: Decimal(number) for text, number in TYPED.items()}
+        assert {text: read_typed(text) for text in NOT_NUMBERS} == dict.fromkeys(NOT_NUMBERS)
+        for whole in ("1", "-12", "123"):
+            assert read_typed(f"{whole}{own}234") == Decimal(f"{whole}.234")
+            assert read_typed(f"{whole}{other}234") is None
+        assert read_typed(f"1{own}234" * 100_000) is None
 
 
 FILTERS = {

@@ -38,6 +38,7 @@ from workspaces.automations.services.ai_budgets import (
     agency_spending,
     month_of,
 )
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 TITLE = gettext_lazy("A.I. accounts")
 NAV = "console:ai-accounts"
@@ -87,19 +88,19 @@ class AiAccountForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=gettext_lazy("Kept encrypted and never shown again."),
     )
-    monthly_budget = forms.DecimalField(
+    monthly_budget = LocalDecimalField(
         label=gettext_lazy("Budget for a month"),
         help_text=gettext_lazy("In the currency of the provider's prices. When it is used up, the A.I. is not called."),
         **AMOUNT,
     )
-    workspace_budget = forms.DecimalField(
+    workspace_budget = LocalDecimalField(
         label=gettext_lazy("Budget for a month and sub-account"),
         required=False,
         help_text=gettext_lazy("Empty means that only the budget of all together counts."),
         **AMOUNT,
     )
-    input_price = forms.DecimalField(label=gettext_lazy("Price of a million tokens that are sent"), **PRICE)
-    output_price = forms.DecimalField(label=gettext_lazy("Price of a million tokens that come back"), **PRICE)
+    input_price = LocalDecimalField(label=gettext_lazy("Price of a million tokens that are sent"), **PRICE)
+    output_price = LocalDecimalField(label=gettext_lazy("Price of a million tokens that come back"), **PRICE)
     is_default = forms.BooleanField(label=gettext_lazy("Use this account by default"), required=False)
 
     def __init__(self, *arguments: Any, has_key: bool = False, **options: Any) -> None:
@@ -254,7 +255,7 @@ class AiAccountTest(AccountView):
 class AgencyBudgetForm(forms.Form):
     """What all accounts may cost together. An empty field means no limit."""
 
-    monthly_budget = forms.DecimalField(
+    monthly_budget = LocalDecimalField(
         label=gettext_lazy("Budget for a month"),
         required=False,
         help_text=gettext_lazy(

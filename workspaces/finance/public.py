@@ -31,11 +31,11 @@ from config.errors import DomainError
 from workspaces.finance.models import Checkout, Invoice
 from workspaces.finance.providers.webhooks import read_notice, verify_signature
 from workspaces.finance.services.accounts import PaymentsUnavailable, payment_account_of
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.checkouts import start_checkout, unfinished_checkouts
 from workspaces.finance.services.documents import filename_of, invoice_pdf
 from workspaces.finance.services.invoices import invoice_of_token
 from workspaces.finance.services.provider_events import account_of_webhook, store_event
+from workspaces.subaccounts.services.money import format_money
 
 # Requests of one network address in a minute.
 MOST_PAGES: Final = 120

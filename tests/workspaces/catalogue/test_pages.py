@@ -1,6 +1,7 @@
 """Products, services and categories on the dashboard's pages."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -37,7 +38,7 @@ def test_a_product_is_added_edited_and_deleted(a: Tenant, owner: Client) -> None
             "stock_quantity": "3"}  # fmt: skip
     answer = owner.post("/app/products/new", sent, follow=True)
     assert flashes(answer) == ["Comb was added."]
-    for shown in ("Comb", "Hair", "4.50 USD", "Active"):
+    for shown in ("Comb", "Hair", "$4.50", "Active"):
         assert shown in text(answer)
     product = Product.objects.get()
     path = f"/app/products/{product.uuid}"
@@ -58,11 +59,45 @@ def test_prices_have_the_decimals_of_their_currency(a: Tenant, owner: Client) ->
         refused = owner.post(f"/app/{path}/new", {"name": "Tea", "price": "9.5", **more})
         assert (refused.status_code, list(refused.context["form"].errors)) == (422, ["price"])
         owner.post(f"/app/{path}/new", {"name": "Tea", "price": "1500", **more})
-        assert "1,500 JPY" in text(owner.get(f"/app/{path}"))
+        assert "¥1,500" in text(owner.get(f"/app/{path}"))
     for path, row in (("products", Product.objects.get()), ("services", Service.objects.get())):
         assert 'value="1500"' in owner.get(f"/app/{path}/{row.uuid}").content.decode()
         saved = owner.post(f"/app/{path}/{row.uuid}", {"name": "Green tea", "price": "1500", "kind": "class"})
         assert saved.status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "shown"),
+    [
+        ("en", "1,234.50", "$1,234.50"),
+        ("de", "1234,5", "1.234,50 $"),
+        ("es", "1.234,50", "1234,50 US$"),
+        ("fr", "1 234,50", "1 234,50 $US"),
+        ("pt-BR", "1234.50", "US$ 1.234,50"),
+    ],
+)
+def test_prices_are_shown_and_typed_as_in_the_readers_language(
+    a: Tenant, owner: Client, language: str, typed: str, shown: str
+) -> None:
+    owner.defaults["HTTP_ACCEPT_LANGUAGE"] = language
+    sent = {"name": "Cut", "kind": "appointment", "price": typed, "deposit": "60.00"}
+    assert owner.post("/app/services/new", sent).status_code == 302
+    service = Service.objects.get()
+    assert (service.price, service.deposit) == (Decimal("1234.50"), Decimal(60))
+    assert shown in " ".join(text(owner.get("/app/services")).split())
+    sign = "." if language == "en" else ","
+    form = owner.get(f"/app/services/{service.uuid}").content.decode()
+    assert f'name="price" value="1234{sign}50" autocomplete="off" inputmode="decimal"' in form
+    assert f'name="deposit" value="60{sign}00"' in form
+    for refused in ("1,234" if language == "en" else "1.234", "1e3", "9" * 100_000, "\N{ARABIC-INDIC DIGIT SIX}"):
+        answer = owner.post(f"/app/services/{service.uuid}", {**sent, "price": refused})
+        assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["price"])
+        assert f"1234{sign}50" in answer.context["form"].errors["price"][0]
+        assert f'name="price" value="{refused}"' in answer.content.decode()
+    low = owner.post(f"/app/services/{service.uuid}", {**sent, "price": "1234.5", "deposit": "10000000000,00"})
+    assert list(low.context["form"].errors) == ["deposit"]
+    service.refresh_from_db()
+    assert (service.price, service.deposit) == (Decimal("1234.50"), Decimal(60))
 
 
 def test_a_refusal_stands_beside_its_field(a: Tenant, owner: Client) -> None:
@@ -124,7 +159,7 @@ def test_services_and_categories_are_added_edited_and_deleted(a: Tenant, owner: 
     category = ServiceCategory.objects.get()
     sent = {"name": "Yoga", "kind": "class", "category": str(category.uuid), "duration_minutes": "45", "price": "12.5"}
     answer = owner.post("/app/services/new", sent, follow=True)
-    for shown in ("Yoga", "Group class", "45 min", "12.50 USD", "Sport"):
+    for shown in ("Yoga", "Group class", "45 min", "$12.50", "Sport"):
         assert shown in text(answer)
     service = Service.objects.get()
     kept = owner.post(f"/app/service-categories/{category.uuid}/delete", follow=True)

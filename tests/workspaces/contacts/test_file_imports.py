@@ -86,6 +86,7 @@ def test_a_file_is_mapped_taken_in_and_what_was_refused_can_be_mended(a: Tenant,
     assert 'href="/app/contacts/imports"' in customer.get("/app/contacts").content.decode()
     shown = customer.get(page).content.decode()
     assert "become one name" not in shown
+    assert "first name." not in shown
     assert "Shoe size" in shown
     assert "0151 1234567" in shown
     assert "Recognized: Full name → Name, Mobile → Phone number, E-mail → E-mail" in shown
@@ -212,6 +213,22 @@ def test_columns_have_to_lead_to_somebody(customer: Client) -> None:
         answer = customer.post(page, chosen)
         assert answer.status_code == 422
         assert message in answer.content.decode()
+
+
+def test_the_columns_page_says_how_many_rows_have_no_first_name(customer: Client) -> None:
+    lines = ["1,Ada,,1", "2,,Hopper,2", "3,,,3", '4," ",,4']
+    page = upload(customer, "\n".join(["Phone,First name,Last name,Nickname", *lines]).encode())["Location"]
+    assert "2 rows have no first name. A broadcast can use a fallback value for them." in text(customer.get(page))
+    refused = {"column_0": "phone", "column_3": "phone"}
+    for names, shown in (
+        ({}, "4 rows have"),
+        ({"column_1": "first_name"}, "3 rows have"),
+        ({"column_2": "name"}, "3 rows have"),
+        ({"column_1": "first_name", "column_2": "first_name"}, "3 rows have"),
+    ):
+        assert f"{shown} no first name." in text(customer.post(page, {**refused, **names}))
+    customer.post(page, {"column_0": "phone", "column_3": "name"})
+    assert "no first name" not in text(customer.get(page))
 
 
 def a_running_import(a: Tenant, rows: int) -> ContactImport:

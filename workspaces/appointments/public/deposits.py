@@ -18,8 +18,8 @@ from workspaces.appointments.services.visitors import kept_booking
 from workspaces.finance.models import Invoice
 from workspaces.finance.public import CLICKS
 from workspaces.finance.services.accounts import PaymentsUnavailable
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.checkouts import start_checkout
+from workspaces.subaccounts.services.money import format_money
 
 SEE_OTHER: Final = 303
 # The payment page must still have time.

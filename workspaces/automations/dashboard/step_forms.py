@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final
 
 from django import forms
@@ -29,6 +30,7 @@ from workspaces.automations.flows.fields import (
 )
 from workspaces.automations.flows.presentation import value_label
 from workspaces.automations.flows.privacy import is_variable, unknown_variables
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 PREFIX: Final = "v-"
 # Lists with plain short texts, such as keywords, are typed one a line.
@@ -54,9 +56,17 @@ def a_variable(text: str) -> None:
         raise ValidationError(_("This is not a variable."), code="variable")
 
 
-def two_decimals(number: float) -> None:
+def two_decimals(number: Decimal) -> None:
     if round(number, 2) != number:
         raise ValidationError(_("At most two decimal places are possible."), code="decimals")
+
+
+class DecimalsField(LocalDecimalField):
+    """A number with decimals of a flow, which keeps it as JSON does."""
+
+    def clean(self, value: Any) -> float | None:
+        number = super().clean(value)
+        return None if number is None else float(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +239,7 @@ def _plain_input(declared: Field, label: str, value: Any) -> forms.Field:
     if isinstance(declared, Number):
         bounds = {"min_value": declared.least, "max_value": declared.most, **options}
         if declared.decimals:
-            return forms.FloatField(validators=[two_decimals], **bounds)
+            return DecimalsField(validators=[two_decimals], **bounds)
         return forms.IntegerField(**bounds)
     return _text_input(declared, options)
 

@@ -15,9 +15,9 @@ from workspaces.automations.services.trigger_events import NewTriggerEvent, reco
 from workspaces.catalogue.models import Product
 from workspaces.contacts.models import Contact
 from workspaces.finance.models import Invoice, Payment, TaxRate
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice, pay_url
 from workspaces.finance.services.payments import PaymentHandler
+from workspaces.subaccounts.services.money import format_money
 
 # Why no payment is asked for. The steps' details have these codes.
 NO_PRICE: Final = "no_price"

@@ -17,7 +17,6 @@ from workspaces.catalogue.models import (
     LONGEST_NOTICE,
     LONGEST_STEP,
     MOST_STOCK,
-    PRICE_DECIMALS,
     PRICE_DIGITS,
     SHORTEST_STEP,
     Product,
@@ -30,6 +29,7 @@ from workspaces.catalogue.services.appointment_settings import SETTINGS, default
 from workspaces.catalogue.services.services import price_decimals
 from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 if TYPE_CHECKING:
     _CategoryField = forms.ModelChoiceField[ServiceCategory]
@@ -90,17 +90,11 @@ class CategoryField(_CategoryField):
         super().__init__(rows, label=_("Category"), required=False, to_field_name="uuid", empty_label=_("None"))
 
 
-class PriceField(forms.DecimalField):
+class PriceField(LocalDecimalField):
     def __init__(self, currency: str, **options: Any) -> None:
         usual = {"label": _("Price in %(currency)s") % {"currency": currency}, "min_value": Decimal(0)}
         decimals = price_decimals(currency)
         super().__init__(**{"max_digits": PRICE_DIGITS, "decimal_places": decimals, **usual, **options})
-
-    def prepare_value(self, value: Any) -> Any:
-        """Show a price without decimals if the currency has none, as it may be sent back. It is stored with two."""
-        if isinstance(value, Decimal) and self.decimal_places == 0 and value == int(value):
-            return int(value)
-        return value
 
 
 class ProductForm(forms.Form):
@@ -224,14 +218,6 @@ class CategoryForm(forms.Form):
 
 
 Link = tuple[StrOrPromise, str]
-
-
-def shown_decimals(workspace: Workspace) -> int:
-    """Give the argument of the filter `number` for prices.
-
-    If the currency has no decimals it is negative, so that only prices with decimals show them.
-    """
-    return price_decimals(workspace.currency) or -PRICE_DECIMALS
 
 
 class ObjectFormView(DashboardForm[FormOf]):

@@ -12,14 +12,7 @@ from django.utils.translation import gettext_lazy
 from agency.pages.pagination import paginate, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table
 from config.api.requests import NothingMatches, QueryParameters
-from workspaces.catalogue.dashboard.forms import (
-    ConfirmView,
-    Link,
-    ObjectFormView,
-    ProductForm,
-    StockForm,
-    shown_decimals,
-)
+from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView, ProductForm, StockForm
 from workspaces.catalogue.models import Product, ServiceCategory
 from workspaces.catalogue.serializers import ProductFilterSet
 from workspaces.catalogue.services import ProductNotFound, change_product, change_stock, create_product, delete_product
@@ -57,7 +50,7 @@ class Products(ListPage, DashboardView):
         except NothingMatches:
             rows = rows.none()
         state.is_filtered = ProductFilterSet.is_sent(QueryParameters.of(request))
-        return self.list_page("catalogue/products.html", state.fetch(rows), decimals=shown_decimals(self.workspace))
+        return self.list_page("catalogue/products.html", state.fetch(rows))
 
 
 class ProductNew(ObjectFormView[ProductForm]):

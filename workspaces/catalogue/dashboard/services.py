@@ -10,14 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
-from workspaces.catalogue.dashboard.forms import (
-    CategoryForm,
-    ConfirmView,
-    Link,
-    ObjectFormView,
-    ServiceForm,
-    shown_decimals,
-)
+from workspaces.catalogue.dashboard.forms import CategoryForm, ConfirmView, Link, ObjectFormView, ServiceForm
 from workspaces.catalogue.models import Service, ServiceCategory
 from workspaces.catalogue.services import (
     ServiceCategoryNotFound,
@@ -149,7 +142,7 @@ class Services(ListPage, DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         rows = Service.objects.of(self.workspace).select_related("category")
         state = self.read_table().fetch(rows)
-        return self.list_page("catalogue/services.html", state, decimals=shown_decimals(self.workspace))
+        return self.list_page("catalogue/services.html", state)
 
 
 class ServiceNew(ObjectFormView[ServiceForm]):

@@ -27,7 +27,7 @@ from workspaces.catalogue.services.appointment_settings import (
 from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import lock_workspace, record_workspace_event
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.services.money import decimals_of
 
 MOST_CHOICES = 50
 

@@ -13,6 +13,7 @@ from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_
 from workspaces.contacts.services import ContactValues, countries
 from workspaces.contacts.services.csv_files import ATTRIBUTE, LAST_NAME, MOST_BYTES, TARGETS
 from workspaces.contacts.services.fields import country_of_zone
+from workspaces.contacts.services.file_imports import rows_without_name
 from workspaces.subaccounts.pages.business import timezone_choices
 
 LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
@@ -203,6 +204,10 @@ class MappingForm(forms.Form):
     def has_last_names(self) -> bool:
         """Say whether a column holds last names, with the form's current choices."""
         return LAST_NAME in self._chosen()
+
+    def without_name(self) -> int:
+        """Count the rows without a name, with the form's current choices."""
+        return rows_without_name(self.contact_import, self._chosen())
 
     def _chosen(self) -> list[str]:
         return [column.value() or "" for column in self.columns()]

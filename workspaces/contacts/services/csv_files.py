@@ -246,7 +246,8 @@ ATTRIBUTE = "attributes."
 FIELDS = ("name", "phone", "email", "tags", "country", "timezone", "opted_out")
 # A column can also be one half of the name. The contact stores the whole name.
 FIRST_NAME, LAST_NAME = "first_name", "last_name"
-TARGETS = ("name", FIRST_NAME, LAST_NAME, *FIELDS[1:])
+PARTS_OF_NAMES = ("name", FIRST_NAME, LAST_NAME)
+TARGETS = (*PARTS_OF_NAMES, *FIELDS[1:])
 # Google's exports separate several values of a cell by this.
 BETWEEN_VALUES = ":::"
 BETWEEN_TAGS = re.compile(r"[;,|]|:::")

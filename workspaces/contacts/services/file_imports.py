@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import IO, Any
 
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
 from agency.actors import Actor
@@ -17,6 +17,7 @@ from workspaces.contacts.models import ContactImport, ContactImportPiece, Refuse
 from workspaces.contacts.models.imports import LONGEST_FILENAME, MOST_REFUSED_ROWS
 from workspaces.contacts.services.csv_files import (
     ATTRIBUTE,
+    PARTS_OF_NAMES,
     TARGETS,
     TOO_MANY_CELLS,
     guessed_mapping,
@@ -36,6 +37,10 @@ logger = logging.getLogger(__name__)
 ROWS_OF_A_PIECE = 1_000
 CHARACTERS_OF_A_PIECE = 1024 * 1024
 KIND = "contact import"
+WITHOUT_NAME = """
+SELECT count(*) FROM contacts_contactimportpiece AS piece, jsonb_array_elements(piece.rows) AS line (cells)
+WHERE piece.contact_import_id = %s AND concat(cells ->> %s, cells ->> %s, cells ->> %s) !~ '\\S'
+"""
 Status = ContactImport.Status
 
 
@@ -85,6 +90,17 @@ def _pieces(rows: Iterable[list[str]]) -> Iterator[list[list[str]]]:
             piece, size = [], 0
     if piece:
         yield piece
+
+
+def rows_without_name(contact_import: ContactImport, mapping: Sequence[str]) -> int:
+    """Count the rows of an import that has not begun in which every column of a name is empty."""
+    columns = [mapping.index(field) for field in PARTS_OF_NAMES if field in mapping]
+    if not columns:
+        return contact_import.rows_total
+    columns += columns[:1] * (len(PARTS_OF_NAMES) - len(columns))
+    with connection.cursor() as cursor:
+        cursor.execute(WITHOUT_NAME, [contact_import.pk, *columns])
+        return int(cursor.fetchone()[0])
 
 
 @transaction.atomic

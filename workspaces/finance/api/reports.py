@@ -16,7 +16,6 @@ from config.api.serializers import Serializer
 from config.api.text_fields import CharField
 from config.db import database_now
 from workspaces.finance.models import Invoice
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.reports import (
     MonthPaid,
     Months,
@@ -28,7 +27,7 @@ from workspaces.finance.services.reports import (
     taxes_by_month,
 )
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.services.money import decimals_of, from_minor
 
 
 class MonthSummarySerializer(Serializer):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final, NamedTuple, Self
 
 from django import forms
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from agency.pages.forms import LineField, LongSelect, MultilineField
 from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
-from config.formats import format_percent
+from config.formats import format_percent, format_typed, read_typed
 from workspaces.catalogue.models import PRICE_DIGITS, Product
 from workspaces.contacts.models import Contact
 from workspaces.finance.models import TaxRate
@@ -30,7 +30,8 @@ from workspaces.finance.services.amounts import (
 )
 from workspaces.finance.services.invoices import LineInput
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
+from workspaces.subaccounts.services.money import decimals_of
 
 MOST_FOUND: Final = 10
 # Larger numbers are refused when the form is sent; they add up to nothing before.
@@ -104,7 +105,7 @@ def line_of_product(product: Product, decimals: int) -> dict[str, str]:
     return {
         "description": product.name,
         "quantity": "1",
-        "unit_price": f"{product.price:.{decimals}f}",
+        "unit_price": format_typed(product.price, decimals),
         "product": str(product.uuid),
     }
 
@@ -209,14 +210,14 @@ class InvoiceForm(forms.Form):
             line_field(number, "description"): LineField(
                 label=_("Description"), required=required, max_length=LONGEST_DESCRIPTION
             ),
-            line_field(number, "quantity"): forms.DecimalField(
+            line_field(number, "quantity"): LocalDecimalField(
                 label=_("Quantity"),
                 required=required,
                 min_value=Decimal(1).scaleb(-QUANTITY_DECIMALS),
                 max_digits=QUANTITY_DIGITS,
                 decimal_places=QUANTITY_DECIMALS,
             ),
-            line_field(number, "unit_price"): forms.DecimalField(
+            line_field(number, "unit_price"): LocalDecimalField(
                 label=_("Price in %(currency)s") % {"currency": self.workspace.currency},
                 required=required,
                 max_digits=PRICE_DIGITS,
@@ -271,12 +272,12 @@ class InvoiceForm(forms.Form):
         return {number: amount for number, amount in found.items() if amount is not None}
 
     def _amount(self, line: Mapping[str, str]) -> int | None:
+        quantity, price = read_typed(line.get("quantity", "")), read_typed(line.get("unit_price", ""))
+        if quantity is None or price is None or not (0 < quantity < LARGEST_TYPED and abs(price) < LARGEST_TYPED):
+            return None
         try:
-            quantity, price = Decimal(line.get("quantity", "")), Decimal(line.get("unit_price", ""))
-            if not (0 < quantity < LARGEST_TYPED and abs(price) < LARGEST_TYPED):
-                return None
             return line_amount(quantity, to_minor(price, decimals_of(self.workspace.currency)))
-        except (InvalidOperation, AmountRefused):
+        except AmountRefused:
             return None
 
     @cached_property
@@ -326,7 +327,7 @@ class CreditForm(forms.Form):
         super().__init__(data)
         self.lines = lines
         for line in lines:
-            self.fields[f"line-{line.position}"] = forms.DecimalField(
+            self.fields[f"line-{line.position}"] = LocalDecimalField(
                 label=line.description,
                 required=False,
                 min_value=Decimal(0),

@@ -15,7 +15,6 @@ from workspaces.catalogue.dashboard.forms import ConfirmView, ObjectFormView
 from workspaces.finance.dashboard.invoice_forms import CreditForm
 from workspaces.finance.dashboard.invoices import LIST, ONE, InvoiceDetail
 from workspaces.finance.models import Invoice, InvoiceLine
-from workspaces.finance.services.amounts import format_money, from_minor
 from workspaces.finance.services.documents import invoice_pdf
 from workspaces.finance.services.invoices import (
     LineInput,
@@ -25,6 +24,7 @@ from workspaces.finance.services.invoices import (
     send_invoice,
     void_invoice,
 )
+from workspaces.subaccounts.services.money import format_money, from_minor
 
 
 class InvoiceStep(InvoiceDetail, ConfirmView):

@@ -22,6 +22,7 @@ from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, Table
 from config.api.requests import is_storable, parse_uuid
 from config.db import database_now, like_pattern, name_key
+from config.formats import format_typed
 from workspaces.catalogue.dashboard.forms import Link
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
@@ -39,7 +40,6 @@ from workspaces.finance.dashboard.invoice_forms import (
     typed_date,
 )
 from workspaces.finance.models import Invoice, InvoiceLine, Payment, TaxRate
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.checkouts import end_checkouts
 from workspaces.finance.services.details import END_OF_DAY
 from workspaces.finance.services.invoices import (
@@ -53,6 +53,7 @@ from workspaces.finance.services.invoices import (
 from workspaces.finance.services.reports import start_of_day, totals_of
 from workspaces.finance.services.taxes import tax_rates_to_choose
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
+from workspaces.subaccounts.services.money import from_minor
 
 LIST: Final = "app:invoices"
 ONE: Final = "app:invoice"
@@ -280,8 +281,8 @@ class InvoiceEdit(InvoiceDetail, InvoiceFormView):
 def _typed_line(line: InvoiceLine, exponent: int) -> dict[str, str]:
     return {
         "description": line.description,
-        "quantity": f"{line.quantity.normalize():f}",
-        "unit_price": f"{from_minor(line.unit_price, exponent):.{exponent}f}",
+        "quantity": format_typed(line.quantity.normalize()),
+        "unit_price": format_typed(from_minor(line.unit_price, exponent)),
         "tax_rate": str(line.tax_rate.uuid) if line.tax_rate else "",
         "product": str(line.product.uuid) if line.product else "",
     }

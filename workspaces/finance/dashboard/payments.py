@@ -28,14 +28,16 @@ from workspaces.finance.dashboard.invoices import ONE, InvoiceDetail, end_of_day
 from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction
 from workspaces.finance.models.payments import LONGEST_NOTE
 from workspaces.finance.services.accounts import payment_account_of
-from workspaces.finance.services.amounts import from_minor, to_minor
+from workspaces.finance.services.amounts import to_minor
 from workspaces.finance.services.exports import exported_payout
 from workspaces.finance.services.payments import BY_HAND, PaymentNotFound, by_hand, record_payment
 from workspaces.finance.services.payouts import PayoutNotFound
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.finance.services.reports import start_of_day
 from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
 from workspaces.subaccounts.services import record_workspace_activity
+from workspaces.subaccounts.services.money import from_minor
 
 LIST: Final = "app:payments"
 AMOUNT_DIGITS: Final = 15
@@ -82,7 +84,7 @@ class Payments(ListPage, DashboardView):
         return rows
 
 
-class AmountField(forms.DecimalField):
+class AmountField(LocalDecimalField):
     """An amount above zero, with the decimals of its currency."""
 
     def __init__(self, currency: str, exponent: int, **options: Any) -> None:

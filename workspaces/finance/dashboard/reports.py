@@ -16,7 +16,6 @@ from config.formats import format_day
 from workspaces.contacts.models import Contact
 from workspaces.contacts.pages import TimelineEntry
 from workspaces.finance.models import Invoice, Payment, Refund
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.payouts import expected_payouts
 from workspaces.finance.services.reports import (
     MONTHS_SHOWN,
@@ -32,6 +31,7 @@ from workspaces.finance.services.reports import (
     taxes_by_month,
 )
 from workspaces.subaccounts.dashboard.base import DashboardView
+from workspaces.subaccounts.services.money import format_money
 
 OVERVIEW: Final = "app:finance"
 MOST_OF_CONTACT: Final = 5

@@ -44,6 +44,7 @@ from workspaces.finance.services.settings import change_finance_settings, financ
 from workspaces.finance.services.taxes import TaxRateNotFound, change_tax_rate, create_tax_rate
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 SETTINGS: Final = "app:finance-settings"
 RATES: Final = "app:tax-rates"
@@ -216,7 +217,7 @@ class TaxRateForm(forms.Form):
     name = LineField(
         label=gettext_lazy("Name"), max_length=LONGEST_TAX_NAME, help_text=gettext_lazy("For example VAT.")
     )
-    percent = forms.DecimalField(
+    percent = LocalDecimalField(
         label=gettext_lazy("Percent"),
         min_value=0,
         max_value=100,

@@ -7,19 +7,12 @@ of it is exact arithmetic with whole numbers.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
-from importlib import import_module
-from typing import Any, Final
-
-from django.conf import settings
-from django.utils import translation
+from typing import Final
 
 from config.errors import InvalidInput
-from config.formats import groups_thousands
-from workspaces.catalogue.models import PRICE_DECIMALS
 from workspaces.finance.models import Invoice, InvoiceLine, InvoiceTax
 from workspaces.finance.models.invoices import PERCENT_DECIMALS, QUANTITY_DECIMALS
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.services.money import decimals_of
 
 # 200 lines of this size, and as much tax again, are below 2 ** 53: every total is exact as a JSON number.
 LARGEST_LINE: Final = 10**13
@@ -59,11 +52,6 @@ def to_minor(amount: Decimal, exponent: int) -> int:
         decimals = "no decimals" if exponent == 0 else f"at most {exponent} decimals"
         raise AmountRefused(f"Amounts in this currency have {decimals}.")
     return int(scaled)
-
-
-def from_minor(minor: int, exponent: int) -> Decimal:
-    """Return an amount in major units, with all decimals of its currency."""
-    return Decimal(minor).scaleb(-exponent)
 
 
 def line_amount(quantity: Decimal, unit_price: int) -> int:
@@ -133,41 +121,6 @@ def totals_of(lines: Iterable[tuple[Rate, int]]) -> Totals:
     if any(amount < 0 for amount in sums.values()):
         raise AmountRefused("The lines of one tax rate must not add up to less than zero.")
     return Totals(tuple(total_of_rate(rate, sums[rate]) for rate in sorted(sums)))
-
-
-@cache
-def load_babel() -> Any:
-    """Import Babel's formats. Only processes that show money pay for its data."""
-    return import_module("babel.numbers")
-
-
-@cache
-def _pattern(language: str, exponent: int) -> tuple[Any, Any]:
-    """Return the locale and the currency pattern of a language, with our own number of decimals."""
-    babel = load_babel()
-    locale = babel.Locale.parse(language.replace("-", "_"))
-    pattern = babel.parse_pattern(locale.currency_formats["standard"].pattern)
-    pattern.frac_prec = (exponent, exponent)
-    return locale, pattern
-
-
-def format_money(minor: int, currency: str, language: str = "") -> str:
-    """Write an amount as people of a language do, such as `€1,234.50`. Without a language it is the active one."""
-    exponent = decimals_of(currency)
-    return _written(from_minor(minor, exponent), exponent, currency, language)
-
-
-def format_price(price: Decimal, currency: str) -> str:
-    """Write a price as people of the page's language do. It keeps decimals that its currency does not have."""
-    exponent = decimals_of(currency)
-    return _written(price, exponent if price == round(price, exponent) else PRICE_DECIMALS, currency)
-
-
-def _written(amount: Decimal, exponent: int, currency: str, language: str = "") -> str:
-    language = language or translation.get_language() or str(settings.LANGUAGE_CODE)
-    locale, pattern = _pattern(language, exponent)
-    is_grouped = groups_thousands(language, amount)
-    return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
 
 
 # Lines ---------------------------------------------------------------------------------------------

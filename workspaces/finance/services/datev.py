@@ -16,11 +16,11 @@ from django.db.models import QuerySet
 from agency.services.exports import FORMULA
 from config.errors import InvalidInput
 from workspaces.finance.models import BookkeepingSettings, Dispute, Invoice, InvoiceTax, Payment, Refund
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.bookkeeping import bookkeeping_of
 from workspaces.finance.services.exports import Days, batches, check_size, issued_invoices, received_payments
 from workspaces.finance.services.reports import add_months
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.money import from_minor
 
 ENCODING: Final = "cp1252"
 MOST_POSTINGS: Final = 99_999

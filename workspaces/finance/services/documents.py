@@ -18,8 +18,8 @@ from config.errors import Conflict
 from config.formats import format_day, format_number, format_percent
 from workspaces.finance.models import Invoice, InvoiceDocument, InvoiceLine, InvoiceTax
 from workspaces.finance.models.parties import Party
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.details import local_date
+from workspaces.subaccounts.services.money import format_money
 
 # Typst breaks no word of itself, and would draw a long one over the columns beside it.
 BREAK: Final = "\N{ZERO WIDTH SPACE}"

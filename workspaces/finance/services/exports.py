@@ -14,9 +14,9 @@ from django.db.models import Model, Q, QuerySet
 from agency.services.exports import escape_formula
 from config.errors import InvalidInput
 from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.reports import Months, start_of_day, taxes_by_month
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.money import from_minor
 
 ROWS_AT_ONCE: Final = 1_000
 MOST_ROWS: Final = 100_000

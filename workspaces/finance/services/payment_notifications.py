@@ -9,8 +9,8 @@ from agency.notification_kinds import NotificationKind
 from agency.services.notifications.recording import record_notification
 from agency.tenants import Audience
 from workspaces.finance.models import Invoice, Payout, ProviderAccount
-from workspaces.finance.services.amounts import format_money
 from workspaces.subaccounts.services import tenant_of
+from workspaces.subaccounts.services.money import format_money
 
 ACCOUNT_FAILING: Final = "workspace.payment_account_failing"
 WEBHOOKS_MISSING: Final = "workspace.payment_webhooks_missing"

@@ -19,11 +19,10 @@ from workspaces.finance.models import Payment, Payout, PayoutTransaction, Provid
 from workspaces.finance.providers.faults import ProviderFault
 from workspaces.finance.providers.payouts import BalanceTransaction, ProviderPayout
 from workspaces.finance.providers.stripe import Stripe, from_provider
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.payment_notifications import notify_of_failed_payout
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_activity
-from workspaces.subaccounts.services.settings import decimals_of
+from workspaces.subaccounts.services.money import decimals_of, from_minor
 
 Status = Payout.Status
 # A bank can send a payout back after it was paid. One that has failed or was cancelled has ended.

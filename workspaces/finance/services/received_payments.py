@@ -11,11 +11,11 @@ from agency.actors import Actor
 from config.hooks import Registry
 from workspaces.finance import events
 from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount, Refund
-from workspaces.finance.services.amounts import from_minor
 from workspaces.finance.services.invoices import issue_locked_draft
 from workspaces.finance.services.ledger import settle_invoice
 from workspaces.finance.services.payment_notifications import OVERPAID, notify_of_money
 from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event
+from workspaces.subaccounts.services.money import from_minor
 
 COUNTED_REFUNDS: Final = (Refund.Status.PENDING, Refund.Status.SUCCEEDED)
 

@@ -10,8 +10,8 @@ from agency.services.mail.queue import queue_to_address
 from config.errors import InvalidInput
 from workspaces.finance.models import Invoice
 from workspaces.finance.models.invoices import PAY_PATH
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.documents import filename_of, invoice_pdf
+from workspaces.subaccounts.services.money import format_money
 
 
 class BuyerHasNoEmail(InvalidInput):

@@ -18,7 +18,8 @@ from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.models.channels import with_used_allowance
 from workspaces.subaccounts.models.workspaces import DAYS, BusinessType
 from workspaces.subaccounts.services import ChannelNotFound, change_workspace
-from workspaces.subaccounts.services.settings import CURRENCIES, MOST_INTERVALS, check_days
+from workspaces.subaccounts.services.money import CURRENCIES
+from workspaces.subaccounts.services.settings import MOST_INTERVALS, check_days
 
 LONGEST_NAME = 120
 LONGEST_TEXT = 500

@@ -45,8 +45,8 @@ from workspaces.subaccounts.services import (
     roll_workspace_key,
 )
 from workspaces.subaccounts.services.keys import MOST_KEYS
+from workspaces.subaccounts.services.money import CURRENCIES
 from workspaces.subaccounts.services.notifications import channel_requested_at, request_channel, was_requested_today
-from workspaces.subaccounts.services.settings import CURRENCIES
 
 LONGEST_TEXT = 500
 LONGEST_NAME = 120

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.utils.translation import override
 
 from packs.library.loading import library
 from tests import furnished
@@ -63,6 +64,22 @@ def test_a_form_that_nobody_touched_changes_nothing(customer: Workspace) -> None
             assert all(origins == list(range(len(origins))) for origins in bound.origins.values()), kind
             seen.add(kind)
     assert len(seen) > 30
+
+
+def test_an_amount_is_typed_as_in_the_readers_language(customer: Workspace) -> None:
+    options: dict[str, Any] = {
+        "declared": STEPS["payment_link"].fields,
+        "config": {"text": "Please pay.", "pays": "amount", "amount": 12.5},
+        "inputs": SlotInputs(customer),
+    }
+    with override("de"):
+        sent = as_sent(ConfigForm(**options))
+        assert sent["v-amount"] == "12,5"
+        for typed, amount in (("12,5", 12.5), ("8.25", 8.25), ("1.250,00", 1250), ("1.250", None), ("8,255", None)):
+            sent["v-amount"] = typed
+            form = ConfigForm(sent, **options)
+            assert form.is_valid() is (amount is not None)
+            assert form.config.get("amount") == amount
 
 
 def test_a_row_that_is_still_to_fill_in_keeps_its_place(customer: Workspace) -> None:

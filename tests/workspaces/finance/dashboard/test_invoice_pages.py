@@ -17,7 +17,7 @@ from tests.factories.finance import InvoiceFactory, TaxRateFactory, a_line, an_i
 from tests.tenants import Tenant
 from tests.workspaces.finance.dashboard.dated import an_invoice_of, in_berlin
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
-from workspaces.finance.models import Invoice, Payment
+from workspaces.finance.models import Invoice, Payment, TaxRate
 from workspaces.finance.services.payments import record_payment
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
@@ -72,6 +72,38 @@ def test_a_draft_is_made_line_by_line_without_script(a: Tenant, owner: Client) -
     owner.post(f"/app/invoices/{draft.uuid}/edit", {**typed, "line-0-quantity": "3"})
     draft = Invoice.objects.of(a.workspace).get()
     assert (draft.total, draft.note, draft.due_at) == (3570, "", None)
+
+
+def test_amounts_are_typed_as_in_the_readers_language(a: Tenant, owner: Client) -> None:
+    owner.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    ada = ContactFactory.create(workspace=a.workspace)
+    soap = ProductFactory.create(workspace=a.workspace, name="Soap", price=Decimal("2.50"))
+    owner.post("/app/tax-rates/new", {"name": "USt", "percent": "7,5"})
+    rate = TaxRate.objects.get(workspace=a.workspace)
+    assert rate.percent == Decimal("7.5")
+    assert 'name="percent" value="7,5"' in owner.get(f"/app/tax-rates/{rate.uuid}").content.decode()
+    line = {"line-0-description": "Work", "line-0-quantity": "1,125", "line-0-unit_price": "8,40"}
+    more = owner.post("/app/invoices/new", {**line, "do": f"product-{soap.uuid}", "find_product": "soap"})
+    page = " ".join(text(more).split())
+    for shown in ("9,45 €", "11,95 €", "Soap 2,50 €"):
+        assert shown in page
+    assert 'name="line-1-unit_price" value="2,50"' in more.content.decode()
+    refused = owner.post("/app/invoices/new", {"contact": str(ada.uuid), **line, "line-0-quantity": "0,0001"})
+    assert "0,001" in refused.context["form"].errors["line-0-quantity"][0]
+    owner.post("/app/invoices/new", {"contact": str(ada.uuid), **line})
+    draft = Invoice.objects.of(a.workspace).get()
+    assert draft.total == 945
+    edited = owner.get(f"/app/invoices/{draft.uuid}/edit").content.decode()
+    for shown in ('quantity" value="1,125"', 'unit_price" value="8,40"'):
+        assert shown in edited
+    path = f"/app/invoices/{draft.uuid}"
+    owner.post(f"{path}/issue")
+    assert 'name="amount" value="9,45"' in owner.get(f"{path}/payments/new").content.decode()
+    owner.post(f"{path}/payments/new", {"amount": "4,20", "method": "cash", "received_on": "2026-01-02"})
+    assert Payment.objects.get(workspace=a.workspace).amount == 420
+    assert 'name="line-1" value="1,125"' in owner.get(f"{path}/credit").content.decode()
+    owner.post(f"{path}/credit", {"line-1": "0,125"})
+    assert Invoice.objects.of(a.workspace).get(kind="credit_note").total == 105
 
 
 def test_a_draft_that_cannot_be_saved_says_why(a: Tenant, b: Tenant, owner: Client) -> None:

@@ -3,6 +3,7 @@
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
+from django.template import engines
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,14 +14,12 @@ from workspaces.finance.services.amounts import (
     Rate,
     divide_half_up,
     exponent_of,
-    format_money,
-    format_price,
-    from_minor,
     line_amount,
     to_minor,
     total_of_rate,
     totals_of,
 )
+from workspaces.subaccounts.services.money import format_money, format_price, from_minor
 
 percents = st.decimals(0, 100, places=3)
 rates = st.builds(Rate, st.sampled_from(["", "VAT", "City"]), percents, st.booleans())
@@ -105,3 +104,8 @@ def test_prices_keep_the_decimals_that_another_currency_gave_them() -> None:
         for price, currency in (("38.00", "USD"), ("1200.00", "JPY"), ("12.50", "JPY"))
     ]
     assert written == ["$38.00", "¥1,200", "¥12.50"]
+
+
+def test_costs_are_rounded_to_the_decimals_of_their_currency() -> None:
+    template = engines["django"].from_string("{% load money %}{{ cost|cost:'USD' }} {{ cost|cost:'JPY' }}")
+    assert template.render({"cost": Decimal("1234.274000")}) == "$1,234.27 ¥1,234"

@@ -23,10 +23,10 @@ from tests.tenants import Tenant, message
 from tests.workspaces.finance.invoices.pdf_text import text_of
 from workspaces.finance.models import Invoice, InvoiceDocument
 from workspaces.finance.models.parties import Party
-from workspaces.finance.services.amounts import format_money
 from workspaces.finance.services.documents import invoice_pdf
 from workspaces.finance.services.invoices import LineInput, credit_invoice
 from workspaces.finance.services.settings import change_finance_settings
+from workspaces.subaccounts.services.money import format_money
 
 a = furnished.a_with_customer
 

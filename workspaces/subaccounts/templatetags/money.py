@@ -1,10 +1,11 @@
-"""The filter that writes amounts of money."""
+"""The filters that write amounts of money."""
 
 from decimal import Decimal
 
 from django import template
 
-from workspaces.finance.services.amounts import format_money, format_price
+from config.formats import format_currency
+from workspaces.subaccounts.services.money import decimals_of, format_money, format_price
 
 register = template.Library()
 
@@ -19,3 +20,9 @@ def money(minor: int, currency: str) -> str:
 def price(amount: Decimal, currency: str) -> str:
     """Write the price of a service or product in the page's language."""
     return format_price(amount, currency)
+
+
+@register.filter
+def cost(amount: Decimal, currency: str) -> str:
+    """Write what messages cost, rounded: a price list may have more decimals than its currency."""
+    return format_currency(amount, currency, decimals_of(currency))

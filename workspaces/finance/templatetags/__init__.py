@@ -1,1 +1,0 @@
-"""Filters for the templates of invoices and payments."""
