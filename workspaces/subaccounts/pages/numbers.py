@@ -55,5 +55,5 @@ class LocalDecimalField(forms.DecimalField):
             for error in refused.error_list:
                 limit = (error.params or {}).get("limit_value")
                 if isinstance(limit, Decimal | int):
-                    error.params = {**(error.params or {}), "limit_value": format_typed(limit)}
+                    error.params = {**(error.params or {}), "limit_value": format_typed(Decimal(limit).normalize())}
             raise

@@ -102,6 +102,7 @@ def test_amounts_are_typed_as_in_the_readers_language(a: Tenant, owner: Client) 
     owner.post(f"{path}/payments/new", {"amount": "4,20", "method": "cash", "received_on": "2026-01-02"})
     assert Payment.objects.get(workspace=a.workspace).amount == 420
     assert 'name="line-1" value="1,125"' in owner.get(f"{path}/credit").content.decode()
+    assert "gleich 1,125 sein" in text(owner.post(f"{path}/credit", {"line-1": "1,5"}))
     owner.post(f"{path}/credit", {"line-1": "0,125"})
     assert Invoice.objects.of(a.workspace).get(kind="credit_note").total == 105
 
