@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Deferrable, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from agency.models import Agency
 from packs.library.loading import Industry
@@ -95,7 +96,7 @@ class PackEntry(models.Model):
 
     class Source(models.TextChoices):
         LIBRARY = "library", _("Library")
-        CUSTOM = "custom", _("Copy")
+        CUSTOM = "custom", pgettext_lazy("automation in a pack", "Copy")
 
     class Tier(models.TextChoices):
         CORE = "core", _("Core")

@@ -1,6 +1,6 @@
 """Base views and forms of the console's pages about packs, and the reading of a posted order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from packs.library import Industry
 from packs.models import Pack, PackEntry
 from packs.services import find_pack, has_replace_setting
 from packs.services.queries import EntryView
+from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.types import REQUIREMENTS
 from workspaces.subaccounts.models import CHANNEL_NAMES
 from workspaces.subaccounts.models.workspaces import BusinessType
@@ -26,6 +27,11 @@ PACKS = gettext_lazy("Packs")
 LIST = "console:packs"
 PACK = "console:pack"
 LIBRARY = "console:pack-library"
+
+
+def translated_slots(slots: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
+    """Give the step and the label of each slot in the page's language."""
+    return [(translated_step_title(slot["step"]), _(slot["label"])) for slot in slots]
 
 
 class PackConsoleView(ConsoleView):

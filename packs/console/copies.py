@@ -16,7 +16,7 @@ from agency.console.base import FormPage
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import paginate, with_id
 from config.api.requests import parse_uuid
-from packs.console.base import PACK, PackDetailView
+from packs.console.base import PACK, PackDetailView, translated_slots
 from packs.models import MOST_ENTRIES, PackEntry
 from packs.services import copy_automation, find_entry, find_source_automation, install_pack, preview_copy
 from packs.services.copies import copied_entry, copy_anew
@@ -140,6 +140,7 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
             "replaced": replaced,
             "differences": self._differences(replaced) if replaced and not preview.refusals else [],
             "preview": preview,
+            "slots": translated_slots([slot.plain() for slot in preview.slots]),
             "barred": reasons_barred(self.automation),
             "channel": CHANNEL_NAMES[preview.platform],
         }

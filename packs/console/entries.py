@@ -31,6 +31,7 @@ from packs.console.base import (
     channel_names,
     posted_order,
     redirect_to_moved,
+    translated_slots,
 )
 from packs.library import Industry, LibraryItem, library
 from packs.models import MOST_ENTRIES, Pack, PackEntry
@@ -74,6 +75,7 @@ class PackPage(PackDetailView):
                 channel_names(entry.channels),
                 [_(REQUIREMENTS[name]) for name in entry.requires],
                 barred.get(entry.uuid, []),
+                translated_slots(entry.slots),
             )
             for entry in view.entries
         ]
@@ -176,7 +178,7 @@ MOST_CHOSEN = 25
 
 def is_wanted(item: LibraryItem, asked: Mapping[str, str]) -> bool:
     """Return whether an automation matches the filters of the library's page."""
-    text = name_key(f"{item.name} {item.description} {item.trigger_label}")
+    text = name_key(f"{item.name} {item.description} {item.trigger_label} {_(item.trigger_label)}")
     return (
         name_key(asked["search"]) in text
         and asked["industry"] in {"", item.industry}

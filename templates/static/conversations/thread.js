@@ -12,23 +12,35 @@ function toEnd() {
   top = shown.scrollTop;
 }
 
+/** @param {Element} shown */
+const isAtEnd = (shown) => shown.scrollHeight - shown.scrollTop - shown.clientHeight < NEAR;
 // Where a picture has grown above the end, nobody has scrolled: only who goes up wants to stay where they are.
+/** @param {Element} shown */
+const hasGoneUp = (shown) => shown.scrollTop < top && !isAtEnd(shown);
+
+// The browser tells of scrolling with its next frame. What comes before that asks where people are.
+function toEndUnlessGoneUp() {
+  const shown = log();
+  if (shown && hasGoneUp(shown)) isFollowed = false;
+  toEnd();
+}
+
 document.addEventListener("scroll", (event) => {
   const shown = log();
   if (!shown || event.target !== shown) return;
-  if (shown.scrollHeight - shown.scrollTop - shown.clientHeight < NEAR) isFollowed = true;
-  else if (shown.scrollTop < top) isFollowed = false;
+  if (isAtEnd(shown)) isFollowed = true;
+  else if (hasGoneUp(shown)) isFollowed = false;
   top = shown.scrollTop;
 }, { capture: true });
 
 /** @param {Event} event */
 function grown(event) {
-  if (event.target instanceof Element && log()?.contains(event.target)) toEnd();
+  if (event.target instanceof Element && log()?.contains(event.target)) toEndUnlessGoneUp();
 }
 document.addEventListener("load", grown, { capture: true });
 document.addEventListener("loadedmetadata", grown, { capture: true });
 
-// A long answer makes the composer higher and the thread lower.
+// A long answer makes the composer higher and the thread lower. A frame tells of scrolling before it tells of sizes.
 const sizes = new ResizeObserver(toEnd);
 
 function watch() {
@@ -36,8 +48,8 @@ function watch() {
   const shown = log();
   if (!shown) return;
   sizes.observe(shown);
+  toEndUnlessGoneUp();
   top = shown.scrollTop;
-  toEnd();
 }
 
 document.addEventListener("inbox:swapped", watch);

@@ -7,11 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth import SESSION_KEY
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from agency.models import Event
+from agency.pages.forms import new_nonce
 from channelconnect.models import BusinessAppSync, ChannelCredential
 from tests import furnished
 from tests.agency.console.browsers import text
@@ -23,7 +25,7 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from tools.sandbox import RunningSandbox
 from workspaces.automations.models import Automation, AutomationPause, TriggerEvent
 from workspaces.contacts.models import Contact
-from workspaces.conversations.models import Conversation, Message
+from workspaces.conversations.models import Conversation, Message, QueuedMessage
 from workspaces.conversations.models.messages import MediaFetch
 from workspaces.subaccounts.models import Channel
 
@@ -124,7 +126,14 @@ def test_history_causes_no_unread_count_events_or_notifications(
         ("out", "It was lost.", "failed"),
         ("out", "Wait", "sent"),
     ]
-    held = Conversation.objects.get()
+    held, lost = Conversation.objects.get(), Message.objects.get(status="failed")
+    client, page = dashboard_client(a.workspace), f"/app/inbox/{held.uuid}"
+    shown = text(client.get(page))
+    assert ("It was lost." in shown, "Not delivered." in shown, "Send again" in shown) == (True, True, False)
+    nonce = new_nonce(int(client.session[SESSION_KEY]))
+    refused = client.post(f"{page}/messages/{lost.uuid}/again", {"nonce": nonce})
+    assert (refused.status_code, QueuedMessage.objects.count()) == (409, 0)
+    assert "This message was not sent from here." in text(refused)
     assert (held.status, held.unread_count, held.last_inbound_at) == ("closed", 0, None)
     assert (held.last_message_preview, held.last_message_direction) == ("Wait", "out")
     assert held.updated_at == held.last_message_at
@@ -242,7 +251,7 @@ def test_what_the_phone_sends_is_a_person_s_answer_and_can_be_changed(
     tell("messages", messages=[said("wamid.1", ADA, "Hello?", ago=60)])
     tell("smb_message_echoes", message_echoes=[said("wamid.2", OWN, "Yes?", ago=50, to=ADA)])
     held = Conversation.objects.get()
-    assert (held.last_message_preview, held.last_message_direction) == ("Yes?", "out")
+    assert (held.last_message_preview, held.last_message_direction, held.unread_count) == ("Yes?", "out", 0)
     assert AutomationPause.objects.get().conversation_id == held.pk
     assert "From the phone" in text(dashboard_client(a.workspace).get(f"/app/inbox/{held.uuid}"))
 

@@ -52,6 +52,8 @@ REGISTRY: Final = re.compile(r"^(\w+) = Registry\[", re.MULTILINE)
 # What every page reads for its menu and its link to the help; the frames are looked at for that.
 IN_FRAMES: Final = (console_menu, dashboard_menu, menu_counts, guides)
 READING: Final = (Registry.__iter__.__code__, Registry.get.__code__)
+# Python 3.11 lets one thread of a process change its profile function at a time, and raises RuntimeError in the others.
+PROFILE_LOCK = threading.Lock()
 LOAD: Final = re.compile(r"{%\s*load\s+(.*?)%}")
 
 
@@ -178,20 +180,26 @@ class Recorder:
 
     def _recorded(self, answer: Callable[..., Any]) -> Callable[..., Any]:
         def recorded(handler: WSGIHandler, environ: dict[str, Any], start_response: Any) -> Any:
-            if self._page is None:
+            page = self._page
+            if page is None:
                 return answer(handler, environ, start_response)
-            used = self._of_request.used = self._used[self._page]
+            used = self._of_request.used = self._used[page]
             path = get_path_info(environ)
             if path.startswith(settings.STATIC_URL):
                 used.add(str(finders.find(path.removeprefix(settings.STATIC_URL))))
-            sys.setprofile(self._noted(self._page))
+            self._set_profile(self._noted(page))
             try:
                 return answer(handler, environ, start_response)
             finally:
-                sys.setprofile(None)
+                self._set_profile(None)
                 self._of_request.used = None
 
         return recorded
+
+    @staticmethod
+    def _set_profile(note: Callable[[FrameType, str, Any], None] | None) -> None:
+        with PROFILE_LOCK:
+            sys.setprofile(note)
 
     def _noted(self, page: str) -> Callable[[FrameType, str, Any], None]:
         """Take note of every file of which something is called for a page, and of reading from registries."""

@@ -3,7 +3,10 @@
 import json
 import os
 import re
+import sys
+import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Final
@@ -14,11 +17,13 @@ from django.urls import reverse
 from pytest_django.live_server_helper import LiveServer
 
 from tests.agency.console.browsers import at_the_console
+from tests.flows.every_page import dependencies
 from tests.flows.every_page.dependencies import OTHER_LAYERS, PACKAGES, PAGE_LAYERS, Imports, Recorder
 from tests.flows.every_page.pages import EVERY_PAGE
 from tests.flows.every_page.record import LOCK, Record, Tree, files_changed_since, read_record, record_of, write_record
 from tests.flows.every_page.sweep import IS_WHOLE
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS
 from tools.local import ROOT
 
 HOOKS: Final = {f"{app}/hooks.py" for app in ("agency", "broadcasts", "channelconnect", "packs", "webhooks")} | {
@@ -205,6 +210,43 @@ def test_a_page_is_made_of_what_its_requests_used(live_server: LiveServer, recor
         {"templates/account/password_reset.html", "templates/static/console/find.css", "agency/account/urls.py"}
     )
     assert all((ROOT / file).is_file() for file in files)
+
+
+class TellingLock:
+    """A lock that tells when somebody has to wait for it."""
+
+    def __init__(self, has_met: threading.Event) -> None:
+        self._lock, self._has_met = threading.Lock(), has_met
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self._has_met.set()
+            self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_requests_at_once_are_both_answered(
+    live_server: LiveServer, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.11 raises RuntimeError where two threads change their profile functions at once."""
+    have_met, changing = threading.Event(), threading.Lock()
+
+    def set_profile(_: object) -> None:
+        if not changing.acquire(blocking=False):
+            have_met.set()
+            raise RuntimeError
+        assert have_met.wait(PATIENCE_SECONDS)
+        changing.release()
+
+    monkeypatch.setattr(dependencies, "PROFILE_LOCK", TellingLock(have_met))
+    monkeypatch.setattr(sys, "setprofile", set_profile)
+    with recorder.listening(), recorder.page("account:sign-in"), ThreadPoolExecutor(2) as pool:
+        asked = [pool.submit(get, live_server, f"/static/console/{name}.css") for name in ("base", "tokens")]
+        for one in asked:
+            one.result(PATIENCE_SECONDS)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -71,6 +71,7 @@ def test_the_preview_tells_slots_and_saves_nothing(salon: Workspace, packs: Pack
     assert "Cannot run yet: Orders are not available yet (Step 4: Send a payment link)." in shown
     assert not any(secret in page.content.decode() for secret in SECRETS)
     assert packs.names(pack) == []
+    assert "Schritt 1: " in text(admin.get(preview(pack, automation), headers={"Accept-Language": "de"}))
 
 
 def test_confirming_makes_the_copy(salon: Workspace, packs: PackClient, admin: Client) -> None:
@@ -79,6 +80,9 @@ def test_confirming_makes_the_copy(salon: Workspace, packs: PackClient, admin: C
     answer = admin.post(preview(pack, automation), follow=True)
     assert flashes(answer) == ["Book and pay was copied into the pack."]
     assert "4 slots that each customer fills in" in text(answer)
+    german = text(admin.get(f"/console/packs/{pack}", headers={"Accept-Language": "de"}))
+    assert "Schritt 1" in german
+    assert "Step 1" not in german
     assert not any(secret in answer.content.decode() for secret in SECRETS)
     assert packs.read(pack)["entries"][0]["source"] == "custom"
 

@@ -38,6 +38,17 @@ def test_an_automation_is_added_from_the_library(packs: PackClient, admin: Clien
     assert "cannot run yet" not in shown
 
 
+def test_the_editor_and_the_library_speak_the_reader_s_language(packs: PackClient, admin: Client) -> None:
+    german = {"Accept-Language": "de"}
+    pack = packs.with_entries(BOOKING)
+    editor, library = (
+        text(admin.get(f"/console/packs/{pack}{page}", {"search": search}, headers=german))
+        for page, search in (("", ""), ("/library", "Nachricht mit einem Stichwort"))
+    )
+    assert "Beginnt mit: Nachricht mit einem Stichwort" in editor
+    assert "Beginnt mit: Nachricht mit einem Stichwort" in library
+
+
 def test_an_automation_that_cannot_run_yet_is_added_and_says_why(packs: PackClient, admin: Client) -> None:
     pack = packs.with_entries(BOOKING)
     reason = "Cannot run yet: Orders are not available yet (Step 1: Tell the order's status)."

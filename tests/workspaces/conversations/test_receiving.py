@@ -22,7 +22,7 @@ from tests.workspaces.conversations.facts import (
 )
 from workspaces.contacts.models import Contact
 from workspaces.conversations.facts import ConversationTouched, Person, ReceivedFile
-from workspaces.conversations.models import Conversation, MediaFetch, Message
+from workspaces.conversations.models import Conversation, MediaFetch, Message, ReadMark
 from workspaces.conversations.services import change_conversation, inbound, mark_read, mark_unread
 
 a = furnished.a_with_customer
@@ -193,12 +193,38 @@ def test_what_was_sent_elsewhere_is_an_outgoing_message_that_nobody_has_to_read(
     assert conversation.last_inbound_at == moment_of("Hello")
 
 
+def test_an_answer_on_the_phone_has_read_what_came_before_it(a: Tenant) -> None:
+    before, same = received(a.channel, at=moment(-60)), received(a.channel, at=moment(-20))
+    receive(before, same, received(a.channel, at=moment(-10)))
+    older, answer = echo(a.channel, at=moment(-50)), echo(a.channel, at=moment(-20))
+    apply(inbound.record_echoes, older, answer)
+    assert (the_conversation().unread_count, the_conversation().read_up_to) == (2, moment(-20)), (
+        "one of the same second"
+    )
+    apply(inbound.record_echoes, echo(a.channel, at=moment(-40)))
+    receive(received(a.channel, at=moment(-30), text="came late, was read on the phone"))
+    assert (the_conversation().unread_count, the_conversation().read_up_to) == (2, moment(-20))
+    apply(inbound.record_echoes, echo(a.channel, at=moment(-5)))
+    mark_unread(conversation=the_conversation(), now=moment())
+    apply(inbound.record_echoes, answer, older)
+    assert (the_conversation().unread_count, ReadMark.objects.count()) == (1, 0), "known echoes tell nothing new"
+
+
+def test_an_answer_from_a_program_has_read_nothing(a: Tenant) -> None:
+    page = ChannelFactory.create(workspace=a.workspace, platform="facebook")
+    receive(received(page, at=moment(-60)))
+    apply(inbound.record_echoes, echo(page))
+    assert the_conversation().unread_count == 1
+
+
 def test_what_was_sent_elsewhere_to_somebody_new_opens_their_conversation(a: Tenant) -> None:
     told = echo(a.channel, message_id="wamid.x")
     assert apply(inbound.record_echoes, told) == 1
     conversation = the_conversation()
     assert (conversation.last_message_preview, conversation.unread_count) == ("From the phone", 0)
     assert conversation.last_inbound_at is conversation.contact.last_inbound_at is None
+    receive(received(a.channel, at=moment(-5), text="came late, was read on the phone"))
+    assert the_conversation().unread_count == 0
     assert apply(inbound.record_echoes, echo(a.channel, message_id="wamid.y", person=person(2))) == 1
     assert Conversation.objects.count() == 2
 

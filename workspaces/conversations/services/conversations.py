@@ -55,6 +55,10 @@ class CannotSendAgain(Conflict):
     message = "Only a message that has failed can be sent again."
 
 
+class NotSentFromHere(Conflict):
+    message = "This message was not sent from here. Send it again where it was sent."
+
+
 class SentAgainAlready(Conflict):
     message = "This message has been sent again already."
 

@@ -27,6 +27,7 @@ from workspaces.conversations.services.conversations import (
     ContactOptedOut,
     ContentRefused,
     NoAddress,
+    NotSentFromHere,
     SentAgainAlready,
     WindowClosed,
     announce_changes,
@@ -127,13 +128,15 @@ def send_message_again(*, message: Message, by: Actor, now: datetime) -> Message
     """Send a failed message again as a new one. The failed message's `details` name the new one.
 
     It locks the channel first, because a callback reader may just be recording that the message has arrived. Raises
-    `CannotSendAgain`, `SentAgainAlready` and the errors of `send_message`.
+    `CannotSendAgain`, `NotSentFromHere`, `SentAgainAlready` and the errors of `send_message`.
     """
     lock_channels([message.channel_id])
     conversation = lock_conversation(message.conversation)
     failed = Message.objects.select_related("media__workspace").get(pk=message.pk)
     if failed.direction != Direction.OUT or failed.status != Status.FAILED or failed.removed_at or failed.has_gone_out:
         raise CannotSendAgain
+    if failed.sent_elsewhere:
+        raise NotSentFromHere
     if "sent_again" in failed.details:
         raise SentAgainAlready
     made = _send(conversation, _content_of(failed), by=by, now=now)

@@ -79,13 +79,25 @@ SELECT found.number - 1, bool_or(message.direction = 'out'
 FROM found JOIN conversations_message message ON message.id = found.id GROUP BY found.number
 """
 
+# Like a message that comes later, one of the same second counts as unread: nobody can have answered it.
+READ_ON_PHONE = """
+UPDATE conversations_conversation conversation
+SET read_up_to = answer.at, unread_count = (
+    SELECT count(*) FROM conversations_message message
+    WHERE message.conversation_id = conversation.id AND message.direction = 'in' AND message.provider_time >= answer.at)
+FROM unnest(%s::bigint[], %s::timestamptz[]) AS answer (id, at)
+WHERE conversation.id = answer.id AND (conversation.read_up_to IS NULL OR conversation.read_up_to < answer.at)
+"""
+PHONE_PLATFORM = "whatsapp"
+
 
 def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     """Record messages that accounts sent. Return how many new messages came from another app.
 
     Our messages get the network's time, and its id if it is missing. Pending ones become sent; those with an unknown
     outcome get the time at which they were sent. The others are stored as outgoing messages with `sent_elsewhere`. They
-    do not change the conversation's unread count or status.
+    do not change the conversation's status. On WhatsApp they come from the phone, where somebody has read what came
+    before; elsewhere they may come from a program, and the unread count stays.
     """
     known = _match_own_messages(facts)
     apply_statuses([_sent(facts[place]) for place, is_news in sorted(known.items()) if is_news], now=now)
@@ -101,6 +113,8 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     for message in written.values():
         updates[message.conversation.id].add(message)
     apply_updates(set_update_times(updates, conversations, now=now), now=now)
+    phones = {fact.channel.id for fact in foreign if fact.channel.platform == PHONE_PLATFORM}
+    _mark_read_on_phone([one for one in written.values() if one.conversation.channel_id in phones])
     files: Mapping[Any, Any] = {(fact.channel.id, fact.message_id): fact.file for fact in foreign if fact.file}
     write_files([(message, files[key]) for key, message in written.items() if key in files], now=now)
     apply_parked_changes(written, now=now)
@@ -109,6 +123,16 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     announce_changes((one.conversation.workspace_id, one.conversation.id) for one in written.values())
     tell_own_messages([_own(one) for one in written.values()], now=now)
     return len(written)
+
+
+def _mark_read_on_phone(answers: Iterable[NewMessage]) -> None:
+    """Mark conversations as read up to their last answer. The phone itself sends the read receipts."""
+    last: dict[int, datetime] = {}
+    for one in answers:
+        last[one.conversation.id] = max(last.get(one.conversation.id, one.at), one.at)
+    if last:
+        with connection.cursor() as cursor:
+            cursor.execute(READ_ON_PHONE, [integers(last.keys()), timestamps(last.values())])
 
 
 def _own(message: NewMessage) -> OwnMessage:
