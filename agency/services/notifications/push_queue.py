@@ -134,6 +134,9 @@ def wait(push: QueuedPush, due_at: datetime) -> None:
     QueuedPush.objects.filter(pk=push.pk).update(due_at=due_at, tries=0)
 
 
+@transaction.atomic
 def put_device_off(push: QueuedPush, until: datetime) -> None:
-    """Let the other alerts of a device wait, too."""
-    QueuedPush.objects.filter(subscription=push.subscription_id, due_at__lt=until).update(due_at=until)
+    """Let the other alerts of a device wait, too. Rows that new messages hold are left as they are."""
+    rows = QueuedPush.objects.filter(subscription=push.subscription_id, due_at__lt=until)
+    keys = list(rows.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+    QueuedPush.objects.filter(pk__in=keys).update(due_at=until)
