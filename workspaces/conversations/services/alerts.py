@@ -79,8 +79,8 @@ def queue_alerts(messages: Sequence[IncomingMessage], now: datetime) -> None:
     waiting = sorted({one.conversation_id for one in messages if not one.opts_out})
     if waiting:
         with connection.cursor() as cursor:
-            values = {"kind": KIND, "wait": WAIT.total_seconds(), "apart": APART.total_seconds(), "most": MOST_WAITING}
-            cursor.execute(QUEUE, {**values, "conversations": waiting})
+            seconds = {"wait": WAIT.total_seconds(), "apart": APART.total_seconds()}
+            cursor.execute(QUEUE, {"kind": KIND, "most": MOST_WAITING, "conversations": waiting, **seconds})
 
 
 def _write(push: QueuedPush) -> PushContent | timedelta | None:
