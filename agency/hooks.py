@@ -79,7 +79,8 @@ from agency.services.mail.transport import FAILURES_BEFORE_REST
 from agency.services.notifications import agency_kinds
 from agency.services.notifications.agency_kinds import check_mail_servers, check_sub_account_limits
 from agency.services.notifications.delivery import STAFF, digest_path, notification_path, recipient_sources
-from agency.services.notifications.pushing import SENT, TEST_SOURCE, due_pushes, push_sources
+from agency.services.notifications.push_queue import SENT, due_pushes
+from agency.services.notifications.pushing import TEST_SOURCE, push_sources
 from agency.services.notifications.recording import StateCheck, state_checks
 from agency.services.passwords import PASSWORD_RESETS, address_requests
 from agency.services.retention import RULES

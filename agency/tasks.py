@@ -21,7 +21,8 @@ from agency.services.notifications.delivery import (
     mail_next_digest,
     notifications_to_mail,
 )
-from agency.services.notifications.pushing import due_pushes, send_due_pushes
+from agency.services.notifications.push_queue import due_pushes
+from agency.services.notifications.pushing import send_due_pushes
 from agency.services.notifications.recording import run_check, state_checks
 from agency.services.passwords import waiting_password_resets
 from agency.services.retention import RULES

@@ -87,6 +87,7 @@ class Migration(migrations.Migration):
                                 auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
                             ),
                         ),
+                        ("service", models.CharField(max_length=253)),
                         ("topic", models.CharField(max_length=32)),
                         ("kind", models.CharField(max_length=60)),
                         ("object_id", models.CharField(blank=True, db_default="", max_length=64)),
@@ -116,7 +117,13 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         "verbose_name_plural": "queued pushes",
-                        "indexes": [models.Index(fields=["due_at", "id"], name="queued_push_due")],
+                        "indexes": [
+                            models.Index(fields=["due_at", "id"], name="queued_push_due"),
+                            models.Index(fields=["service", "due_at", "id"], name="queued_push_of_service"),
+                            models.Index(
+                                fields=["due_at", "id"], condition=models.Q(("tries__gt", 0)), name="queued_push_tried"
+                            ),
+                        ],
                         "constraints": [
                             models.UniqueConstraint(
                                 fields=("subscription", "topic"), name="queued_push_once_per_topic"

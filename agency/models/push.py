@@ -70,10 +70,12 @@ class QueuedPush(models.Model):
 
     A browser shows one alert of a `topic`, and has one row of it. `kind` says what writes the alert. A notification's
     row names its `event`; in others `object_id` says what the alert is about. A row with `sent_at` keeps further alerts
-    of its topic back until it is due; `again` says that there were any.
+    of its topic back until it is due; `again` says that there were any. `service` is the subscription's, by which the
+    alerts are taken.
     """
 
     subscription = models.ForeignKey(PushSubscription, on_delete=models.CASCADE, db_index=False, related_name="pushes")
+    service = models.CharField(max_length=LONGEST_HOST)
     topic = models.CharField(max_length=LONGEST_TOPIC)
     kind = models.CharField(max_length=60)
     event = models.ForeignKey(NotificationEvent, null=True, on_delete=models.CASCADE, related_name="+")
@@ -92,7 +94,11 @@ class QueuedPush(models.Model):
                 condition=Q(again=False) | Q(sent_at__isnull=False), name="queued_push_again_was_sent"
             ),
         ]
-        indexes = [models.Index(fields=["due_at", "id"], name="queued_push_due")]
+        indexes = [
+            models.Index(fields=["due_at", "id"], name="queued_push_due"),
+            models.Index(fields=["service", "due_at", "id"], name="queued_push_of_service"),
+            models.Index(fields=["due_at", "id"], condition=Q(tries__gt=0), name="queued_push_tried"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.topic} to {self.subscription_id}"

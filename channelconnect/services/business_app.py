@@ -163,15 +163,25 @@ def record_history_progress(facts: Sequence[HistoryShared], *, now: datetime) ->
 
 
 def regain_accounts(facts: Sequence[AccountRegained], *, now: datetime) -> None:
-    """Make channels active again that were lost because the WhatsApp Business app moved to another phone."""
-    containers = [fact.container_id for fact in facts if fact.container_id]
+    """Make channels active again that were lost because the WhatsApp Business app moved to another phone.
+
+    A callback may come late, when the number has been connected by hand and lost once more. So one from before the last
+    connection does not count.
+    """
+    containers: dict[str, datetime] = {}
+    for fact in facts:
+        if fact.container_id:
+            at = fact.at or now
+            containers[fact.container_id] = max(at, containers.get(fact.container_id, at))
     lost = Channel.objects.filter(
         platform="whatsapp",
         status=Channel.Status.ERROR,
         lost_reason=OFFBOARDED,
         credential__container_id__in=containers,
-    )
+    ).annotate(container_id=F("credential__container_id"))
     for channel in lost.select_related("workspace").order_by("pk"):
+        if containers[channel.container_id] + A_SECOND <= channel.connected_at:
+            continue
         reconnect_channel(
             channel=channel,
             name=channel.name,

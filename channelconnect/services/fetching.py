@@ -26,9 +26,10 @@ BATCH: Final = 16
 # A fetch that died is repeated after this time; none takes longer.
 LEASE: Final = timedelta(minutes=2)
 KIND: Final = "media fetch"
-# The provider keeps files for seven days.
-LONGEST: Final = timedelta(days=7)
 WAITS: Final = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3_600))
+# The provider keeps files for seven days. The age of a message does not say how long its file has been tried: messages
+# of a chat history are old when they come.
+MOST_TRIES: Final = len(WAITS) - 1 + 7 * 24
 IN_MEMORY: Final = 1024 * 1024
 
 
@@ -55,9 +56,14 @@ def _take(now: datetime) -> Sequence[tuple[MediaFetch, Try]]:
     """Take files; nobody else takes them until their lease ends.
 
     A file whose process died is taken alone, after all others. So a file that kills its process takes others with it
-    only once.
+    only once. If many wait, such as those of a chat history, half of the places are for the newest files.
     """
-    rows = next_rows(due_fetches(now).select_for_update(skip_locked=True), kind=KIND, most=BATCH)
+    due = due_fetches(now).select_for_update(skip_locked=True)
+    rows = next_rows(due, kind=KIND, most=BATCH)
+    if len(rows) == BATCH:
+        rows = rows[: BATCH // 2]
+        newest = due.exclude(pk__in=[row.pk for row in rows]).order_by("-due_at")
+        rows += next_rows(newest, kind=KIND, most=BATCH - len(rows))
     MediaFetch.objects.filter(pk__in=[row.pk for row in rows]).update(due_at=now + LEASE, tries=F("tries") + 1)
     begun = begin_tries(kind=KIND, keys=[row.pk for row in rows])
     return [(row, begun[str(row.pk)]) for row in rows]
@@ -120,12 +126,12 @@ def _keep(fetch: MediaFetch, message: Message, file: Any) -> None:
 
 
 def _fail(fetch: MediaFetch, message: Message, fault: FileFault) -> None:
-    """Put a file off. Give it up if it is gone, cannot be fetched, or was tried for seven days."""
+    """Put a file off. Give it up if it is gone, cannot be fetched, or was tried for some seven days."""
     now = database_now()
     logger.info("a file could not be fetched", extra={"row": fetch.pk, "code": fault.code, "tries": fetch.tries + 1})
     wait = WAITS[min(fetch.tries, len(WAITS) - 1)]
     changes: dict[str, Any] = {"fault": fault.code, "due_at": now + wait}
-    if fault.is_gone or now - message.created_at > LONGEST:
+    if fault.is_gone or fetch.tries >= MOST_TRIES:
         changes["status"] = MediaFetch.Status.EXPIRED
     elif fault.is_final:
         changes["status"] = MediaFetch.Status.FAILED

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
 from django.conf import settings
@@ -12,14 +12,22 @@ from django.db.models.functions import Now
 
 from agency.models import NotificationEvent, PushSubscription, QueuedPush, User, UserSession, VapidKey
 from agency.models.push import LONGEST_ENDPOINT
+from agency.services.notifications.push_queue import APART, MOST_WAITING, waiting_by_device
 from agency.services.notifications.web_push import make_key_pair, parse_browser_keys
 from config.db import database_now
 from config.errors import Conflict, InvalidInput
 from config.http.guard import URLRefused, check_without_lookup, parse_target
 
 MOST_DEVICES: Final = 10
+HTTPS_PORT: Final = 443
 TEST_KIND: Final = "push.test"
 TEST_TOPIC: Final = "test"
+
+
+class _About(TypedDict, total=False):
+    topic: str
+    kind: str
+    event: NotificationEvent
 
 
 class TooManyDevices(Conflict):
@@ -109,7 +117,8 @@ def add_device(
 def service_of(endpoint: str) -> str:
     """Check a push service's address, and return the service by which its calls are limited. Raises `DeviceRefused`.
 
-    Only services of `PUSH_SERVICES` are called. Otherwise anybody could name slow servers that fill all places.
+    Only services of `PUSH_SERVICES` are called, at the port of HTTPS. Otherwise anybody could name slow servers or
+    closed ports that fill all places.
     """
     try:
         target = parse_target(endpoint)
@@ -117,6 +126,9 @@ def service_of(endpoint: str) -> str:
     except URLRefused as error:
         raise DeviceRefused from error
     if target.scheme != "https" or target.url != endpoint or len(endpoint) > LONGEST_ENDPOINT:
+        raise DeviceRefused
+    # An address is allowed only if the installation names it.
+    if target.port != HTTPS_PORT and target.address is None:
         raise DeviceRefused
     host = target.address or target.host
     found = next((one for one in settings.PUSH_SERVICES if host == one or host.endswith(f".{one}")), None)
@@ -147,8 +159,7 @@ def queue_test(*, user: User) -> int:
     now = database_now()
     devices = list(devices_of(user)[:MOST_DEVICES])
     QueuedPush.objects.bulk_create(
-        [QueuedPush(subscription=one, topic=TEST_TOPIC, kind=TEST_KIND, created_at=now, due_at=now) for one in devices],
-        ignore_conflicts=True,
+        [_queued(one, now, now, topic=TEST_TOPIC, kind=TEST_KIND) for one in devices], ignore_conflicts=True
     )
     return len(devices)
 
@@ -156,13 +167,17 @@ def queue_test(*, user: User) -> int:
 def queue_pushes(event: NotificationEvent, people: Collection[int], *, now: datetime) -> None:
     """Queue the alerts about an event on the devices of these people, in the transaction of their notifications.
 
-    A device of an agency's host shows nothing of other agencies.
+    A device of an agency's host shows nothing of other agencies. One for which too many wait gets no more.
     """
-    devices = live_subscriptions().filter(Q(agency=None) | Q(agency=event.agency_id), user__in=people)
-    QueuedPush.objects.bulk_create(
-        [
-            QueuedPush(subscription=one, topic=f"n{event.pk}", kind=event.kind, event=event, created_at=now, due_at=now)
-            for one in devices
-        ],
-        ignore_conflicts=True,
-    )
+    devices = list(live_subscriptions().filter(Q(agency=None) | Q(agency=event.agency_id), user__in=people))
+    waiting = waiting_by_device(devices) if devices else {}
+    rows = [
+        _queued(one, now, now + waiting.get(one.pk, 0) * APART, topic=f"n{event.pk}", kind=event.kind, event=event)
+        for one in devices
+        if waiting.get(one.pk, 0) < MOST_WAITING
+    ]
+    QueuedPush.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _queued(device: PushSubscription, now: datetime, due_at: datetime, **fields: Unpack[_About]) -> QueuedPush:
+    return QueuedPush(subscription=device, service=device.service, created_at=now, due_at=due_at, **fields)

@@ -6,7 +6,6 @@ same topic, so the browser shows one.
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
@@ -16,8 +15,6 @@ from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F, QuerySet
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -26,42 +23,36 @@ from agency.models import Agency, Notification, PushSubscription, QueuedPush
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import notification_kinds
 from agency.services.hosts import agency_of_host, url_of_host
+from agency.services.notifications import push_queue
 from agency.services.notifications.delivery import current_delivery_method
 from agency.services.notifications.devices import TEST_KIND, DeviceRefused, live_subscriptions, service_of
 from agency.services.notifications.web_push import KeyPair, authorization, encrypt
 from agency.tenants import Audience
-from config.db import TimeOrExpression, database_now
+from config.db import database_now
 from config.encryption import UnreadableSecret
 from config.hooks import Registry
 from config.http.client import HTTPClient
 from config.http.guard import Target, URLRefused, check_addresses, check_without_lookup, parse_target
 from config.http.resolver import LookupFailed, Resolver
 from config.http.transfer import Limits, Request, Result
-from config.metrics import Counter as Metric
 from config.metrics import count
 
 LIMITS: Final = Limits(total_ms=8_000, connect_ms=4_000, answer_bytes=16 * 1024, kept_body_bytes=256)
-AT_ONCE: Final = 32
-AT_ONCE_PER_SERVICE: Final = 16
-# A claimed alert whose process died is due again after this time.
-LEASE: Final = timedelta(minutes=2)
 KEPT: Final = timedelta(days=1)
 # Tries that died with their process.
 MOST_TRIES: Final = 5
 FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(hours=1)
-# A service that is away or over its limit is left alone for so long.
+# A service whose calls for several people failed is left alone for so long. One person could name a host below a
+# service's that does not answer.
 REST_SECONDS: Final = 30.0
-# Calls in a row, over many hours, after which a subscription is taken for dead.
-MOST_FAILURES: Final = 100
+PEOPLE_BEFORE_REST: Final = 3
 MOST_BYTES: Final = 3_000
 LONGEST_TITLE, LONGEST_BODY = 120, 400
 TOKEN_SECONDS: Final = 12 * 3600
 POLL_SECONDS: Final = 0.2
 GONE: Final = frozenset({404, 410})
 TOO_MANY: Final = 429
-
-SENT: Final = Metric("pushes_total", "Alerts given to push services, by what came of it.", label="outcome")
 
 
 class PushContent(NamedTuple):
@@ -102,10 +93,6 @@ def _write_test(push: QueuedPush) -> PushContent:
 
 
 TEST_SOURCE: Final = PushSource(TEST_KIND, _write_test)
-
-
-def due_pushes(now: TimeOrExpression) -> "QuerySet[QueuedPush]":
-    return QueuedPush.objects.filter(due_at__lte=now).order_by("due_at", "id")
 
 
 # Writing -------------------------------------------------------------------------------------------------------------
@@ -163,11 +150,13 @@ class PushSender:
     """Claims alerts while there is room, and keeps their calls going. All methods belong to one thread."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
-        self._http = HTTPClient(limits=limits, ca_file=settings.WEBHOOK_CA_FILE or None, most_connections=AT_ONCE)
+        most = push_queue.AT_ONCE_PER_SERVICE * len(settings.PUSH_SERVICES)
+        self._http = HTTPClient(limits=limits, ca_file=settings.WEBHOOK_CA_FILE or None, most_connections=most)
         self._resolver = Resolver(ttl_s=5.0)
         self._looked_up: list[_Outgoing] = []
         self._in_flight: dict[int, _Outgoing] = {}
         self._resting: dict[str, float] = {}
+        self._failed_for: dict[str, set[int]] = {}
         self._tokens: dict[tuple[int, str], str] = {}
         self._claims_again_at = 0.0
 
@@ -193,12 +182,9 @@ class PushSender:
         return bool(self._looked_up or self._in_flight)
 
     def _claim(self) -> list[QueuedPush]:
-        """Take due alerts, a bounded number of each service. Each try is counted before it begins."""
-        busy = Counter(one.push.subscription.service for one in (*self._looked_up, *self._in_flight.values()))
-        room = AT_ONCE - sum(busy.values())
         self._resting = {name: until for name, until in self._resting.items() if until > time.monotonic()}
-        left_out = {*self._resting, *(name for name, number in busy.items() if number >= AT_ONCE_PER_SERVICE)}
-        claimed = _claim(room, busy, left_out) if room > 0 else []
+        in_flight = [one.push for one in (*self._looked_up, *self._in_flight.values())]
+        claimed = push_queue.claim_pushes(in_flight, resting=self._resting)
         if not claimed:
             self._claims_again_at = time.monotonic() + POLL_SECONDS
         return claimed
@@ -207,20 +193,20 @@ class PushSender:
         """Write an alert and look its service up; an alert that is not wanted any more goes."""
         now = database_now()
         if push.sent_at is not None and not push.again:
-            QueuedPush.objects.filter(pk=push.pk, again=False).delete()  # its quiet time is over
+            push_queue.end_quiet_time(push)
             return
         if push.created_at < now - KEPT or push.tries > MOST_TRIES or not _is_alive(push.subscription):
-            _end(push, "given_up")
+            push_queue.end(push, "given_up")
             return
         agency = push.event.agency if push.event else push.subscription.agency
         language = push.subscription.user.language or (agency.language if agency else "") or settings.LANGUAGE_CODE
         with translation.override(language):
             content = _write(push)
             if content is None:
-                _end(push, "not_wanted")
+                push_queue.end(push, "not_wanted")
                 return
             if isinstance(content, timedelta):
-                _wait(push, now + content)
+                push_queue.wait(push, now + content)
                 return
             payload = payload_of(push, content)
         try:
@@ -228,7 +214,7 @@ class PushSender:
             target = parse_target(push.subscription.endpoint)
             at_sight = check_without_lookup(target, allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
         except (DeviceRefused, URLRefused):
-            _remove(push, "refused")
+            push_queue.remove_device_of(push, "refused")
             return
         looked_up = None if at_sight else self._resolver.submit(target.host)
         self._looked_up.append(_Outgoing(push, content, payload, target, looked_up))
@@ -249,7 +235,7 @@ class PushSender:
             vetted = check_addresses(one.target, addresses, allowed=settings.WEBHOOK_ALLOWED_NETWORKS)
             headers = self._headers(one)
         except URLRefused:
-            _remove(one.push, "refused")
+            push_queue.remove_device_of(one.push, "refused")
         except (LookupFailed, UnreadableSecret):
             self._try_later(one, None)
         else:
@@ -285,24 +271,34 @@ class PushSender:
         """Record what came of a call: sent, gone for good, or to be tried again."""
         push, status = one.push, result.status or 0
         if result.error is None:
-            _record_sent(push)
+            self._failed_for.pop(push.subscription.service, None)
+            source = push_sources.get(push.kind)
+            push_queue.record_sent(push, quiet=source.quiet if source else timedelta(0))
         elif status in GONE:
-            _remove(push, "gone")
+            push_queue.remove_device_of(push, "gone")
         elif 400 <= status < 500 and status != TOO_MANY:
-            _fail(push)
-            _end(push, "rejected")
+            push_queue.record_failure(push)
+            push_queue.end(push, "rejected")
         else:
             self._try_later(one, result)
 
     def _try_later(self, one: _Outgoing, result: Result | None) -> None:
-        if result is None or result.status != TOO_MANY:  # which is about this one browser
-            self._resting[one.push.subscription.service] = time.monotonic() + REST_SECONDS
+        if result is not None and result.status != TOO_MANY:  # which is about this one browser
+            self._let_rest(one.push.subscription)
         now = database_now()
         asked = _retry_after(result, now) if result else None
         wait = min(max(now - one.push.created_at, FIRST_WAIT), LONGEST_WAIT)
-        _fail(one.push)
-        _wait(one.push, now + max(wait, asked or wait))
+        push_queue.record_failure(one.push)
+        push_queue.wait(one.push, now + max(wait, asked or wait))
+        push_queue.put_device_off(one.push, now + max(FIRST_WAIT, asked or FIRST_WAIT))
         count("pushes_total", 1, "retried")
+
+    def _let_rest(self, subscription: PushSubscription) -> None:
+        """Leave a service alone that has failed for several people without a success in between."""
+        failed_for = self._failed_for.setdefault(subscription.service, set())
+        failed_for.add(subscription.user_id)
+        if len(failed_for) >= PEOPLE_BEFORE_REST:
+            self._resting[subscription.service] = time.monotonic() + REST_SECONDS
 
 
 def send_due_pushes(*, seconds: float, limits: Limits = LIMITS) -> None:
@@ -313,67 +309,10 @@ def send_due_pushes(*, seconds: float, limits: Limits = LIMITS) -> None:
             pass
 
 
-@transaction.atomic
-def _claim(room: int, busy: "Counter[str]", left_out: set[str]) -> list[QueuedPush]:
-    now = database_now()
-    rows = due_pushes(now).exclude(subscription__service__in=left_out)
-    locked = rows.select_for_update(skip_locked=True, no_key=True, of=("self",))
-    claimed, taken = [], Counter(busy)
-    for push in locked.select_related(
-        "subscription__user", "subscription__key", "subscription__agency", "event__agency"
-    )[:room]:
-        if taken[push.subscription.service] < AT_ONCE_PER_SERVICE:
-            taken[push.subscription.service] += 1
-            push.tries += 1
-            claimed.append(push)
-    keys = [push.pk for push in claimed]
-    QueuedPush.objects.filter(pk__in=keys).update(due_at=now + LEASE, tries=F("tries") + 1)
-    return claimed
-
-
 def _is_alive(subscription: PushSubscription) -> bool:
     """Return whether the person is still signed in there, and the host is still the agency's."""
     is_same = subscription.agency_id is None or agency_of_host(subscription.key.host) == subscription.agency_id
     return is_same and live_subscriptions().filter(pk=subscription.pk).exists()
-
-
-# Recording -----------------------------------------------------------------------------------------------------------
-
-
-@transaction.atomic
-def _record_sent(push: QueuedPush) -> None:
-    """Delete the row, or keep it for the quiet time of its kind. What came meanwhile is sent after that time."""
-    source = push_sources.get(push.kind)
-    rows, now = QueuedPush.objects.filter(pk=push.pk), database_now()
-    if source and source.quiet:
-        due_at = now + source.quiet
-        rows.update(sent_at=now, due_at=due_at, tries=0, again=False)
-    else:
-        rows.delete()
-    PushSubscription.objects.filter(pk=push.subscription_id).update(failures=0, last_used_at=now)
-    count("pushes_total", 1, "sent")
-
-
-def _end(push: QueuedPush, outcome: str) -> None:
-    QueuedPush.objects.filter(pk=push.pk).delete()
-    count("pushes_total", 1, outcome)
-
-
-def _remove(push: QueuedPush, outcome: str) -> None:
-    """Delete a subscription that nobody can use any more, with all its alerts."""
-    PushSubscription.objects.filter(pk=push.subscription_id).delete()
-    count("pushes_total", 1, outcome)
-
-
-def _fail(push: QueuedPush) -> None:
-    rows = PushSubscription.objects.filter(pk=push.subscription_id)
-    rows.update(failures=F("failures") + 1)
-    rows.filter(failures__gte=MOST_FAILURES).delete()
-
-
-def _wait(push: QueuedPush, due_at: datetime) -> None:
-    """Try again then. This try has ended, so it no longer counts."""
-    QueuedPush.objects.filter(pk=push.pk).update(due_at=due_at, tries=0)
 
 
 def _retry_after(result: Result, now: datetime) -> timedelta | None:

@@ -1,6 +1,7 @@
 """Alerts on devices: a browser is added and removed, and gets each alert until its person signs out."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +25,14 @@ from agency.models import (
 )
 from agency.models.notifications import DeliveryMethod
 from agency.services.notifications.devices import MOST_DEVICES, vapid_key_of
+from agency.services.notifications.push_queue import (
+    APART,
+    AT_ONCE_PER_SERVICE,
+    MOST_FAILURES,
+    MOST_WAITING,
+    SHORTEST_DEATH,
+    claim_pushes,
+)
 from agency.services.notifications.recording import record_notification
 from agency.tasks import forget_records, send_pushes, tell_people
 from agency.tenants import Tenant as Whose
@@ -108,6 +117,7 @@ def test_a_browser_is_added_once_named_and_removed(browser: Client, reader: User
         {"endpoint": "http://fcm.googleapis.com/send/1"},
         {"endpoint": "https://user@fcm.googleapis.com/send/1"},
         {"endpoint": "https://10.0.0.1/send/1"},
+        {"endpoint": "https://fcm.googleapis.com:8443/send/1"},
         {"endpoint": "https://fcm.googleapis.com/" + "x" * 1_000},
         {"p256dh": "AAAA"},
         {"auth": "AAAA"},
@@ -151,17 +161,95 @@ def test_a_service_that_is_no_longer_allowed_is_forgotten_without_a_call(
     assert not PushSubscription.objects.exists()
 
 
-def test_one_browser_s_limit_delays_no_other(a: Tenant, browser: Client, reader: User, service: PushService) -> None:
-    """A service may limit the calls for one browser. One that is away is left alone for all of them."""
-    for first, sent in ((answer("429 Too Many Requests", "Retry-After: 600"), 17), (answer("503 Busy"), 16)):
-        PushSubscription.objects.all().delete()
-        service.requests.clear()
-        service.answers = [first]
-        add(browser, service)
-        for _ in range(17):
-            lose(a)
-        send_pushes()
-        assert len(service.requests) == sent
+@pytest.mark.parametrize("fault", ["429 Too Many Requests", "503 Busy"])
+def test_a_browser_that_fails_delays_only_its_own_alerts(
+    a: Tenant, browser: Client, service: PushService, fault: str
+) -> None:
+    """Anybody may have a browser whose calls fail, so that says nothing of the service."""
+    service.answers = [answer(fault), CREATED, CREATED]
+    add(browser, service)
+    add(a_browser(a_member(a.agency, "admin").user), service, "two")
+    for _ in range(3):
+        lose(a)
+    come_due()
+    send_pushes()
+    assert len(service.requests) == 1 + 3
+    failing = PushSubscription.objects.get(failures=1)
+    left = QueuedPush.objects.all()
+    assert {one.subscription_id for one in left} == {failing.pk}
+    assert all(one.due_at > now() + timedelta(seconds=20) for one in left)
+
+
+@pytest.mark.parametrize(("people", "is_left_alone"), [(2, False), (3, True)])
+def test_a_service_that_fails_for_several_people_is_left_alone(
+    a: Tenant, service: PushService, people: int, is_left_alone: bool
+) -> None:
+    service.answers = [answer("503 Busy")]
+    users = [a_member(a.agency, "admin").user for _ in range(people)]
+    for number in range(MOST_DEVICES):
+        for user in users:
+            add(a_browser(user), service, f"{user.pk}-{number}")
+    lose(a)
+    send_pushes()
+    assert (len(service.requests) < people * MOST_DEVICES) is is_left_alone
+
+
+def test_a_bad_hour_does_not_make_a_device_dead(a: Tenant, browser: Client, service: PushService) -> None:
+    service.answers = [answer("503 Busy")]
+    add(browser, service)
+    PushSubscription.objects.update(failures=MOST_FAILURES)
+    lose(a)
+    send_pushes()
+    assert PushSubscription.objects.get().failures == MOST_FAILURES + 1
+    QueuedPush.objects.update(created_at=now() - SHORTEST_DEATH)
+    come_due()
+    send_pushes()
+    assert not PushSubscription.objects.exists()
+
+
+def test_few_alerts_wait_for_a_device_and_come_one_after_another(
+    a: Tenant, browser: Client, service: PushService
+) -> None:
+    add(browser, service)
+    for _ in range(MOST_WAITING + 2):
+        lose(a)
+    waiting = QueuedPush.objects.order_by("id")
+    times = [one.due_at - one.created_at for one in waiting]
+    assert times == [number * APART for number in range(MOST_WAITING)]
+
+
+def some_alerts(service: str, number: int, key: VapidKey, user: User) -> None:
+    """Alerts that are due, each for its own device."""
+    devices = PushSubscription.objects.bulk_create(
+        PushSubscription(user=user, key=key, endpoint=f"https://{service}/{one}", service=service)
+        for one in range(number)
+    )
+    QueuedPush.objects.bulk_create(
+        QueuedPush(subscription=one, service=service, topic="t", kind=KIND, created_at=now(), due_at=now())
+        for one in devices
+    )
+
+
+def test_each_service_has_its_own_places_however_many_alerts_wait_for_another(reader: User) -> None:
+    key = vapid_key_of("testserver")
+    for service, number in (("full.example", 40), ("other.example", 1), ("resting.example", 2)):
+        some_alerts(service, number, key, reader)
+    claimed = claim_pushes([], resting={"resting.example"})
+    assert Counter(push.service for push in claimed) == {"full.example": AT_ONCE_PER_SERVICE, "other.example": 1}
+    assert not claim_pushes(claimed, resting={"resting.example"})
+    assert len(claim_pushes(claimed[1:], resting={"resting.example"})) == 1
+
+
+def test_an_alert_whose_process_died_is_begun_alone(reader: User) -> None:
+    some_alerts("one.example", 5, vapid_key_of("testserver"), reader)
+    died = list(QueuedPush.objects.order_by("id").values_list("pk", flat=True)[:2])
+    QueuedPush.objects.filter(pk__in=died).update(tries=1)
+    alone = claim_pushes([], resting=())
+    assert [push.pk for push in alone] == died[:1]
+    beside = claim_pushes(alone, resting=())
+    assert len(beside) == 3
+    assert not {push.pk for push in beside} & set(died)
+    assert [push.pk for push in claim_pushes(beside, resting=())] == died[1:]
 
 
 def test_a_person_has_ten_devices_and_an_eleventh_is_refused(reader: User, service: PushService) -> None:
@@ -333,7 +421,7 @@ def test_a_process_that_dies_after_the_call_sends_the_same_topic_again(
     add(browser, service)
     lose(a)
     with monkeypatch.context() as dying:
-        dying.setattr("agency.services.notifications.pushing._record_sent", lambda _push: 1 / 0)
+        dying.setattr("agency.services.notifications.push_queue.record_sent", lambda _push, quiet: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             send_pushes()
     left = QueuedPush.objects.get()

@@ -284,6 +284,12 @@ def test_a_number_that_the_phone_takes_back_is_disconnected_with_the_reason(
     page = text(dashboard_client(a.workspace).get("/app/channels"))
     reason = "has moved to another phone" if comes_back else "was disconnected in the WhatsApp Business app"
     assert reason in page
+    before = number.connected_at
+    Channel.objects.filter(pk=number.pk).update(connected_at=now() + timedelta(minutes=1))
+    tell("account_update", event="ACCOUNT_RECONNECTED", late=True)
+    number.refresh_from_db()
+    assert number.status == "error", "a callback from before its last connection comes late"
+    Channel.objects.filter(pk=number.pk).update(connected_at=before)
     tell("account_update", event="ACCOUNT_RECONNECTED")
     number.refresh_from_db()
     assert (number.status == "active", number.is_on_business_app) == (comes_back, True)

@@ -10,7 +10,7 @@ import pytest
 from django.db import connections
 from django.utils.timezone import now
 
-from channelconnect.services.fetching import fetch_next
+from channelconnect.services.fetching import BATCH, MOST_TRIES, WAITS, fetch_next
 from tests.channelconnect.sending.messages import a_channel, a_conversation
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -127,10 +127,26 @@ def test_a_picture_of_messenger_is_fetched_by_its_address(a: Tenant, meta: Runni
     assert (fetch.status, fetch.fault) == ("ready", "")
 
 
-def test_a_file_is_given_up_after_seven_days(meta: RunningSandbox, number: Channel) -> None:
+def test_a_file_is_given_up_after_tries_of_seven_days_however_old_its_message_is(
+    meta: RunningSandbox, number: Channel
+) -> None:
     fetch = a_file(number, at_the_provider(meta, fault="expired"))
-    Message.objects.filter(pk=fetch.pk).update(created_at=now() - timedelta(days=7, minutes=1))
+    Message.objects.filter(pk=fetch.pk).update(created_at=now() - timedelta(days=100))
+    assert fetched(fetch).status == "pending", "a message of the chat history"
+    assert sum(WAITS[min(number, len(WAITS) - 1)].total_seconds() for number in range(MOST_TRIES)) > 7 * 86_400
+    MediaFetch.objects.update(tries=MOST_TRIES, due_at=now())
     assert fetched(fetch).status == "expired"
+
+
+def test_new_files_do_not_wait_for_those_of_a_whole_history(meta: RunningSandbox, number: Channel) -> None:
+    file = at_the_provider(meta)
+    history = [a_file(number, file, due_at=now() - timedelta(hours=1)) for _ in range(2 * BATCH)]
+    new = a_file(number, file)
+    assert fetch_next(now=now()) == BATCH
+    new.refresh_from_db()
+    assert new.status == "ready"
+    history[0].refresh_from_db()
+    assert history[0].status == "ready", "the oldest go on, too"
 
 
 def fetched_in_a_thread() -> int:

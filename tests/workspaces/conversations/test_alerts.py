@@ -11,6 +11,7 @@ from django.utils.timezone import now
 
 from agency.models import NotificationPreference, QueuedPush
 from agency.models.notifications import DeliveryMethod
+from agency.services.notifications.push_queue import APART, MOST_WAITING
 from agency.tasks import send_pushes
 from config.redis import client
 from tests.agency.console.browsers import a_browser, a_member, text
@@ -20,7 +21,7 @@ from tests.tenants import Tenant
 from tests.workspaces.conversations.facts import moment, person, receive, received
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services import mark_read
-from workspaces.conversations.services.alerts import KIND
+from workspaces.conversations.services.alerts import KIND, WAIT
 from workspaces.subaccounts.models import Channel, WorkspaceMember
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +87,16 @@ def test_later_messages_of_a_conversation_wait_and_make_one_alert(owner: Client,
     assert not QueuedPush.objects.exists()
 
 
+def test_few_alerts_wait_for_a_device_and_come_one_after_another(owner: Client, channel: Channel) -> None:
+    for first in (0, MOST_WAITING - 2, MOST_WAITING + 5):
+        receive(*(received(channel, person=person(first + number)) for number in range(1, 6)))
+        times = [one.due_at - one.created_at for one in QueuedPush.objects.order_by("due_at")]
+        assert times == [WAIT + number * APART for number in range(len(times))]
+    receive(*(received(channel, person=person(100 + number)) for number in range(MOST_WAITING)))
+    assert QueuedPush.objects.count() == MOST_WAITING
+    assert len(set(QueuedPush.objects.values_list("due_at", flat=True))) > 1
+
+
 def test_read_conversations_and_an_open_inbox_get_no_alert(
     a: Tenant, owner: Client, channel: Channel, send: Any
 ) -> None:
@@ -97,6 +108,9 @@ def test_read_conversations_and_an_open_inbox_get_no_alert(
     owner.get("/app/unread?looks")
     assert send() == []
     assert QueuedPush.objects.count() == 1, "it waits until the person looks away"
+    QueuedPush.objects.update(created_at=now() - timedelta(hours=1))
+    assert send() == []
+    assert QueuedPush.objects.get().due_at > now() + timedelta(minutes=4), "an old alert is looked at less often"
     client().delete(f"inbox-look:{a.workspace.pk}:{a.workspace.owner_id}")
     owner.get("/app/unread")
     assert len(send()) == 1

@@ -13,8 +13,10 @@ from agency.models import NotificationEvent, QueuedPush
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import NotificationKind
 from agency.services.notifications.delivery import current_delivery_method
+from agency.services.notifications.push_queue import APART, MOST_WAITING
 from agency.services.notifications.pushing import PushContent, PushSource
 from agency.tenants import Audience
+from config.db import database_now
 from config.redis import RedisUnavailable, call_redis
 from workspaces.conversations.models import Conversation
 from workspaces.conversations.services.registries import IncomingMessage, ReceivedMessageHandler
@@ -27,6 +29,8 @@ QUIET: Final = timedelta(minutes=2)
 # While somebody looks at the inbox, their devices stay quiet. An open page says so every 20 seconds.
 LOOKS_SECONDS: Final = 45
 LOOK_AGAIN: Final = timedelta(seconds=30)
+# Later for older alerts: who has had the inbox open for long may keep many waiting.
+LOOK_AGAIN_AT_LAST: Final = timedelta(minutes=5)
 
 NOTIFICATION_KIND: Final = NotificationKind(
     name=KIND,
@@ -38,21 +42,33 @@ NOTIFICATION_KIND: Final = NotificationKind(
     is_only_pushed=True,
 )
 
-# One statement for a batch of messages. A device of an agency's host shows nothing of other agencies.
+# One statement for a batch of messages. A device of an agency's host shows nothing of other agencies, and one for which
+# too many alerts wait gets no more.
 QUEUE: Final = """
-INSERT INTO agency_queuedpush AS push (subscription_id, topic, kind, object_id, created_at, due_at)
-SELECT device.id, 'c' || conversation.id, %(kind)s, conversation.uuid, statement_timestamp(),
-    statement_timestamp() + make_interval(secs => %(wait)s)
-FROM conversations_conversation AS conversation
-JOIN subaccounts_workspace AS workspace ON workspace.id = conversation.workspace_id
-CROSS JOIN LATERAL (
-    SELECT workspace.owner_id AS id WHERE workspace.owner_pending_since IS NULL
-    UNION SELECT user_id FROM subaccounts_workspacemember WHERE workspace_id = workspace.id
-) AS person
-JOIN agency_pushsubscription AS device ON device.user_id = person.id
-    AND (device.agency_id IS NULL OR device.agency_id = workspace.agency_id)
-WHERE conversation.id = ANY (%(conversations)s) AND conversation.status = 'open' AND conversation.unread_count > 0
-ORDER BY device.id, conversation.id
+INSERT INTO agency_queuedpush AS push (subscription_id, service, topic, kind, object_id, created_at, due_at)
+SELECT wanted.device, wanted.service, 'c' || wanted.conversation, %(kind)s, wanted.uuid, statement_timestamp(),
+    statement_timestamp() + make_interval(secs => %(wait)s + %(apart)s * wanted.place)
+FROM (
+    SELECT device.id AS device, device.service, conversation.id AS conversation, conversation.uuid,
+        waiting.number + row_number() OVER (PARTITION BY device.id ORDER BY conversation.id) - 1 AS place
+    FROM conversations_conversation AS conversation
+    JOIN subaccounts_workspace AS workspace ON workspace.id = conversation.workspace_id
+    CROSS JOIN LATERAL (
+        SELECT workspace.owner_id AS id WHERE workspace.owner_pending_since IS NULL
+        UNION SELECT user_id FROM subaccounts_workspacemember WHERE workspace_id = workspace.id
+    ) AS person
+    JOIN agency_pushsubscription AS device ON device.user_id = person.id
+        AND (device.agency_id IS NULL OR device.agency_id = workspace.agency_id)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS number FROM (
+            SELECT FROM agency_queuedpush AS other
+            WHERE other.subscription_id = device.id AND other.sent_at IS NULL LIMIT %(most)s
+        ) AS first
+    ) AS waiting
+    WHERE conversation.id = ANY (%(conversations)s) AND conversation.status = 'open' AND conversation.unread_count > 0
+) AS wanted
+WHERE wanted.place < %(most)s
+ORDER BY wanted.device, wanted.conversation
 ON CONFLICT (subscription_id, topic) DO UPDATE SET again = true, created_at = EXCLUDED.created_at
     WHERE push.sent_at IS NOT NULL AND NOT push.again
 """
@@ -63,7 +79,8 @@ def queue_alerts(messages: Sequence[IncomingMessage], now: datetime) -> None:
     waiting = sorted({one.conversation_id for one in messages if not one.opts_out})
     if waiting:
         with connection.cursor() as cursor:
-            cursor.execute(QUEUE, {"kind": KIND, "wait": WAIT.total_seconds(), "conversations": waiting})
+            seconds = {"wait": WAIT.total_seconds(), "apart": APART.total_seconds()}
+            cursor.execute(QUEUE, {"kind": KIND, "most": MOST_WAITING, "conversations": waiting, **seconds})
 
 
 def _write(push: QueuedPush) -> PushContent | timedelta | None:
@@ -74,7 +91,7 @@ def _write(push: QueuedPush) -> PushContent | timedelta | None:
         return None
     workspace = conversation.workspace
     if _looks_at_inbox(workspace.pk, push.subscription.user_id):
-        return LOOK_AGAIN
+        return min(max(LOOK_AGAIN, database_now() - push.created_at), LOOK_AGAIN_AT_LAST)
     text = _("New message · %(workspace)s") % {"workspace": workspace.name}
     name = conversation.contact.name or _("A customer")
     path = reverse("app:conversation", args=[conversation.uuid])
