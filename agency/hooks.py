@@ -166,7 +166,7 @@ MENU = [
     MenuEntry(
         url_name="console:bulk-operations", label=_("Bulk changes"), icon="checklist", section=Section.AGENCY, order=30
     ),
-    MenuEntry(url_name="console:exports", label=_("Exports"), icon="bag", section=Section.AGENCY, order=40),
+    MenuEntry(url_name="console:exports", label=_("Exports"), icon="download", section=Section.AGENCY, order=40),
 ]
 
 

@@ -157,6 +157,7 @@ class DomainPage(DomainMixin):
             "agency/domain.html",
             domain=domain,
             state=state_of(domain),
+            is_check_due=domain.next_check_at is not None and domain.next_check_at <= timezone.now(),
             records=dns_records(domain),
             address=url_of_host(domain.host),
         )

@@ -1,5 +1,6 @@
 """The texts of the activity log: labels of actions, links, changed values, and the filters of its lists."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -92,7 +93,26 @@ def _as_text(value: Any) -> str:
         return str(value.get("name", ", ".join(value)))
     if isinstance(value, list):
         return ", ".join(map(_as_text, value))
-    return _("none") if value in ("", None) else str(value)
+    return _("none") if value in ("", None) else _moment_or(str(value))
+
+
+# As `isoformat` writes a moment; the log keeps moments as texts.
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d:\d\d")
+
+
+def _moment_or(text: str) -> str:
+    """Write a moment by the reader's clock, and any other text as it is."""
+    if not _MOMENT.fullmatch(text):
+        return text
+    try:
+        return _moment(text)
+    except (ValueError, OverflowError):
+        return text
+
+
+def _moment(written: str) -> str:
+    moment = timezone.localtime(datetime.fromisoformat(written))
+    return f"{format_day_time(moment)} {format_zone(moment)}"
 
 
 @dataclass(slots=True)
@@ -212,8 +232,7 @@ def _by_kind(shown: ValueFormat, value: Any) -> str:
     if shown is ValueFormat.NUMBER and isinstance(value, int):
         return format_number(value)
     if shown is ValueFormat.MOMENT and isinstance(value, str):
-        moment = timezone.localtime(datetime.fromisoformat(value))
-        return f"{format_day_time(moment)} {format_zone(moment)}"
+        return _moment(value)
     return str(value)
 
 

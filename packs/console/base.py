@@ -8,6 +8,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -126,6 +127,10 @@ def pack_values(pack: Pack) -> dict[str, Any]:
     return {name: getattr(pack, name) for name in ("name", "summary", "industry", "business_type")}
 
 
+def requirement_choices() -> list[tuple[str, str]]:
+    return [(name, capfirst(_(label))) for name, label in REQUIREMENTS.items()]
+
+
 class EntryForm(forms.Form):
     """An automation of a pack. An empty name or description restores the original."""
 
@@ -141,7 +146,7 @@ class EntryForm(forms.Form):
     requires = forms.MultipleChoiceField(
         label=gettext_lazy("What a customer must have before it can be switched on"),
         required=False,
-        choices=[(name, label[:1].upper() + label[1:]) for name, label in REQUIREMENTS.items()],
+        choices=requirement_choices,
         widget=forms.CheckboxSelectMultiple,
     )
 

@@ -198,9 +198,9 @@ ACCOUNT_FIELDS: Final = (
 )
 
 dashboard_menu.add(
-    MenuEntry(url_name="app:finance", label=_("Overview"), icon="activity", section=Section.SALES, order=50),
-    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="plan", section=Section.SALES, order=46),
-    MenuEntry(url_name="app:payments", label=_("Payments"), icon="bag", section=Section.SALES, order=48),
+    MenuEntry(url_name="app:finance", label=_("Finance"), icon="activity", section=Section.SALES, order=50),
+    MenuEntry(url_name="app:invoices", label=_("Invoices"), icon="invoice", section=Section.SALES, order=46),
+    MenuEntry(url_name="app:payments", label=_("Payments"), icon="card", section=Section.SALES, order=48),
     MenuEntry(url_name="app:payouts", label=_("Payouts"), icon="bank", section=Section.SALES, order=49),
     MenuEntry(
         url_name="app:finance-settings",
@@ -210,7 +210,7 @@ dashboard_menu.add(
         order=58,
     ),
 )
-console_menu.add(MenuEntry(url_name="console:finance", label=_("Finance"), icon="plan", section=Section.MAIN, order=25))
+console_menu.add(MenuEntry(url_name="console:finance", label=_("Finance"), icon="bank", section=Section.MAIN, order=25))
 contact_panels.add(
     ContactPanel(
         name="invoices",

@@ -88,7 +88,7 @@ def _with_state(data: Mapping[str, Any]) -> Mapping[str, Any]:
 AGENCY_KINDS: Final = (
     NotificationKind(
         name=SUB_ACCOUNTS_NEAR_LIMIT,
-        label=_("Sub-account limit near"),
+        label=_("Limit on the number of sub-accounts nearly reached"),
         text=_("%(used)s of %(allowed)s sub-accounts are used."),
         url_name="console:sub-accounts",
         roles=ALL_ROLES,

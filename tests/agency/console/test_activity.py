@@ -56,7 +56,16 @@ def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
 
 
 def test_odd_details_are_shown_as_far_as_possible(a: Tenant, admin: Client) -> None:
-    details = {"list": ["a", "b"], "empty": "", "gone": None, "pair": {"from": None, "to": 3}, "odd": {"x": 1, "y": 2}}
+    details: dict[str, Any] = {
+        "list": ["a", "b"],
+        "empty": "",
+        "gone": None,
+        "pair": {"from": None, "to": 3},
+        "odd": {"x": 1, "y": 2},
+        "starts_at": "2026-12-01T12:00:00.5+00:00",
+        "no_month": "2026-13-01T12:00:00+00:00",
+        "too_late": "9999-12-31T23:59:59-12:00",
+    }
     record_activity(
         by=Actor(kind="system", id="", label="system"),
         action="something.odd_happened",
@@ -64,7 +73,13 @@ def test_odd_details_are_shown_as_far_as_possible(a: Tenant, admin: Client) -> N
         target=("thing", "1", "Thing"),
         details=details,
     )
-    assert "Something odd happened odd: x, y list: a, b pair: none → 3 Thing" in text(admin.get(LOG))
+    page = text(admin.get(LOG))
+    assert "odd: x, y" in page
+    assert "list: a, b" in page
+    assert "pair: none → 3" in page
+    assert "starts at: 1 Dec 2026, 12:00 UTC" in page
+    assert "no month: 2026-13-01T12:00:00+00:00" in page
+    assert "too late: 9999-12-31T23:59:59-12:00" in page
 
 
 def test_an_entry_about_a_sub_account_leads_to_its_page(a: Tenant, admin: Client) -> None:

@@ -58,6 +58,7 @@ def test_from_nothing_to_a_primary_domain(a: Tenant, admin: Client, server: Name
     ):
         assert part in shown, part
     assert "Not checked yet" in shown
+    assert "Next check In a moment" in shown
 
     checked = admin.post(f"{here}/check", follow=True)
     assert "We have not found the TXT record yet." in flashes(checked)[0]

@@ -1,5 +1,6 @@
 """Broadcasts at the customers' dashboard: written, looked at, moved, watched, exported."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -366,6 +367,17 @@ def test_the_list_costs_the_same_however_long_it_is(customer: Client, channel: C
     assert len(many) == len(few)
     assert page.count('class="shares"') == 6
     assert "No broadcast has this status" in text(customer.get("/app/broadcasts?status=Draft"))
+
+
+def test_pictures_of_numbers_are_drawn_in_every_language(customer: Client, channel: Channel) -> None:
+    """A drawing takes only a point in its numbers, whatever the page's language writes."""
+    broadcast = a_busy_broadcast(channel)
+    page = html(customer.get(f"/app/broadcasts/{broadcast.uuid}", HTTP_ACCEPT_LANGUAGE="de"))
+    rectangles = " ".join(re.findall(r"<rect [^>]*>", page))
+    drawn = re.findall(r' (?:x|y|width|height)="([^"]*)"', rectangles)
+    assert "16,7" in page
+    assert any("." in number for number in drawn)
+    assert [number for number in drawn if not re.fullmatch(r"\d+(\.\d+)?", number)] == []
 
 
 def test_who_is_due_is_told_when(customer: Client, channel: Channel) -> None:

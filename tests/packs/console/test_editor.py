@@ -109,6 +109,7 @@ def test_an_entry_is_edited(packs: PackClient, admin: Client) -> None:
     entry = packs.read(pack)["entries"][0]
     path = f"/console/packs/{pack}/entries/{entry['uuid']}"
     values = {"name": "Reserve", "description": "For you", "tier": "optional", "requires": ["payment"]}
+    assert "Eine verbundene Zahlungsart" in text(admin.get(path, HTTP_ACCEPT_LANGUAGE="de"))
     admin.post(path, values)
     changed = packs.read(pack)["entries"][0]
     assert {name: changed[name] for name in values} == values

@@ -128,7 +128,7 @@ class FinanceSettingsPage(ObjectFormView[SellerForm]):
         return [
             (_("Tax rates"), reverse(RATES)),
             (_("Bookkeeping"), reverse("app:bookkeeping")),
-            (_("Online payments"), reverse("app:payment-account")),
+            (_("Card payments"), reverse("app:payment-account")),
         ]
 
     def make_form(self, data: Any = None) -> SellerForm:

@@ -38,7 +38,7 @@ def _with_label(data: Any) -> Any:
 KINDS: Final = (
     NotificationKind(
         name=CHANNEL_LOST,
-        label=_("Channel lost"),
+        label=_("Channel disconnected"),
         text=_("%(channel)s of %(workspace)s is disconnected. Its owner has to connect it again."),
         url_name="console:sub-account",
         names_object=True,
@@ -72,7 +72,7 @@ KINDS: Final = (
     ),
     NotificationKind(
         name=WORKSPACE_CHANNEL_LOST,
-        label=_("Channel lost"),
+        label=_("Channel disconnected"),
         text=_("%(channel)s is disconnected. Connect it again."),
         url_name="app:channels",
         audience=Audience.WORKSPACE,
