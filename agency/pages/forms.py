@@ -5,8 +5,9 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
+from decimal import Decimal
 from io import BytesIO
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.core import signing
@@ -25,6 +26,7 @@ from agency.services.brands import MOST_BYTES
 from agency.services.page_records import FORMS_LAST
 from config.api.text_fields import CONTROLS, CONTROLS_BUT_LINES, has_unsafe_bidi, has_visible_text, is_valid_email
 from config.errors import DomainError, InvalidInput
+from config.formats import format_typed, read_typed
 from config.request_bodies import body_rules
 
 LONGEST_NAME = 120
@@ -235,3 +237,51 @@ class BoundedUpload(FileUploadHandler):
             charset=self.charset,
             content_type_extra=self.content_type_extra,
         )
+
+
+EXAMPLE: Final = Decimal("1234.5")
+EXAMPLE_DECIMALS: Final = 2
+
+
+class LocalDecimalField(forms.DecimalField):
+    """A number with decimals. It shows `60,00` in German, accepts `60.00` too, and refuses what could be two numbers.
+
+    What was typed is shown again after an error. It is no number input: browsers show those in a language of their own.
+    """
+
+    widget = forms.TextInput
+    default_error_messages = {"invalid": _("Enter a number such as %(example)s, without separating thousands.")}
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        attrs = {**super().widget_attrs(widget), "autocomplete": "off"}
+        # The keyboard of a phone for decimals may have no minus sign.
+        is_never_negative = isinstance(self.min_value, int | Decimal) and self.min_value >= 0
+        return {**attrs, "inputmode": "decimal"} if is_never_negative else attrs
+
+    def prepare_value(self, value: Any) -> Any:
+        """Write a number for the field, without decimals if the field takes none, as it may be sent back."""
+        if not isinstance(value, int | float | Decimal):
+            return value
+        return format_typed(value, 0 if self.decimal_places == 0 and value == int(value) else None)
+
+    def to_python(self, value: Any) -> Any:
+        text = "" if value is None else str(value)
+        if not text.strip():
+            return None
+        number = read_typed(text)
+        if number is None:
+            decimals = EXAMPLE_DECIMALS if self.decimal_places is None else min(self.decimal_places, EXAMPLE_DECIMALS)
+            example = format_typed(EXAMPLE, decimals)
+            raise ValidationError(self.error_messages["invalid"], code="invalid", params={"example": example})
+        return number
+
+    def run_validators(self, value: Any) -> None:
+        """Write the limit that a number has passed in the page's language, too."""
+        try:
+            super().run_validators(value)
+        except ValidationError as refused:
+            for error in refused.error_list:
+                limit = (error.params or {}).get("limit_value")
+                if isinstance(limit, Decimal | int):
+                    error.params = {**(error.params or {}), "limit_value": format_typed(Decimal(limit).normalize())}
+            raise

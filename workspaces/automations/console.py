@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.console.base import ConsoleView, FormPage, breadcrumb
-from agency.pages.forms import ConfirmationForm, LineField
+from agency.pages.forms import ConfirmationForm, LineField, LocalDecimalField
 from agency.pages.pagination import with_id
 from agency.pages.views import ConcurrencyLimit
 from config.db import database_now
@@ -38,7 +38,6 @@ from workspaces.automations.services.ai_budgets import (
     agency_spending,
     month_of,
 )
-from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 TITLE = gettext_lazy("A.I. accounts")
 NAV = "console:ai-accounts"

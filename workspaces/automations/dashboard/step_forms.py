@@ -12,7 +12,7 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import LineField, MultilineField
+from agency.pages.forms import LineField, LocalDecimalField, MultilineField
 from workspaces.automations.dashboard.forms import LONGEST_LINE, SlotInputs, input_for
 from workspaces.automations.flows.editing import Origins
 from workspaces.automations.flows.fields import (
@@ -30,7 +30,6 @@ from workspaces.automations.flows.fields import (
 )
 from workspaces.automations.flows.presentation import value_label
 from workspaces.automations.flows.privacy import is_variable, unknown_variables
-from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 PREFIX: Final = "v-"
 # Lists with plain short texts, such as keywords, are typed one a line.

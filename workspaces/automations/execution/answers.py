@@ -25,7 +25,7 @@ from workspaces.automations.execution.languages.numbers import (
     decimal_sign,
     known_languages,
 )
-from workspaces.automations.execution.languages.replies import LONGEST_PHRASE, replies_in
+from workspaces.automations.execution.languages.phrases import LONGEST_PHRASE, replies_in
 
 # An answer in words is kept up to so many characters.
 MOST_KEPT: Final = 1_000

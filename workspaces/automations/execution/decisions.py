@@ -14,8 +14,8 @@ from django.utils.translation import gettext_noop as _
 
 from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun, WaitingRun
 from workspaces.automations.execution.keywords import EXACT, MODES, CompiledTriggers, TriggerMatch
-from workspaces.automations.execution.languages.hand_over import asks_for_people
 from workspaces.automations.execution.languages.normalization import normalized, words_of
+from workspaces.automations.execution.languages.phrases import asks_for_people
 from workspaces.automations.execution.types import Happened, Replied, RunEvent, WaitKind
 
 # No automation starts another one deeper than this.

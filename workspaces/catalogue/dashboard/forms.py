@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from agency.pages.forms import ConfirmationForm, MultilineField, NameField
+from agency.pages.forms import ConfirmationForm, LocalDecimalField, MultilineField, NameField
 from agency.pages.registry import StrOrPromise
 from agency.pages.views import FormOf
 from workspaces.catalogue.models import (
@@ -29,7 +29,6 @@ from workspaces.catalogue.services.appointment_settings import SETTINGS, default
 from workspaces.catalogue.services.services import price_decimals
 from workspaces.subaccounts.dashboard.base import DashboardForm
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 if TYPE_CHECKING:
     _CategoryField = forms.ModelChoiceField[ServiceCategory]

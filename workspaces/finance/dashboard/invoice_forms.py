@@ -10,7 +10,7 @@ from django import forms
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from agency.pages.forms import LineField, LongSelect, MultilineField
+from agency.pages.forms import LineField, LocalDecimalField, LongSelect, MultilineField
 from config.api.requests import is_storable, parse_uuid
 from config.db import like_pattern, name_key
 from config.formats import format_percent, format_typed, read_typed
@@ -30,7 +30,6 @@ from workspaces.finance.services.amounts import (
 )
 from workspaces.finance.services.invoices import LineInput
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.numbers import LocalDecimalField
 from workspaces.subaccounts.services.money import decimals_of
 
 MOST_FOUND: Final = 10

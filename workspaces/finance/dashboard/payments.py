@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import LineField
+from agency.pages.forms import LineField, LocalDecimalField
 from agency.pages.pagination import with_id
 from agency.pages.periods import DAYS, DAYS_AHEAD, YEARS, days_asked
 from agency.pages.registry import StrOrPromise
@@ -35,7 +35,6 @@ from workspaces.finance.services.payouts import PayoutNotFound
 from workspaces.finance.services.refunds import refund_payment
 from workspaces.finance.services.reports import start_of_day
 from workspaces.subaccounts.dashboard.base import DashboardView
-from workspaces.subaccounts.pages.numbers import LocalDecimalField
 from workspaces.subaccounts.services import record_workspace_activity
 from workspaces.subaccounts.services.money import from_minor
 

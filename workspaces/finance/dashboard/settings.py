@@ -12,7 +12,7 @@ from django.utils.dates import MONTHS
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agency.pages.forms import LineField, MultilineField
+from agency.pages.forms import LineField, LocalDecimalField, MultilineField
 from agency.pages.pagination import with_id
 from agency.pages.tables import Column, ListPage, Table
 from workspaces.catalogue.dashboard.forms import ConfirmView, Link, ObjectFormView
@@ -44,7 +44,6 @@ from workspaces.finance.services.settings import change_finance_settings, financ
 from workspaces.finance.services.taxes import TaxRateNotFound, change_tax_rate, create_tax_rate
 from workspaces.subaccounts.dashboard.base import DashboardView
 from workspaces.subaccounts.models import Workspace
-from workspaces.subaccounts.pages.numbers import LocalDecimalField
 
 SETTINGS: Final = "app:finance-settings"
 RATES: Final = "app:tax-rates"

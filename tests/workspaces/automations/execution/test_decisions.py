@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workspaces.automations.execution.decision_facts import ContactFacts, EventFacts, ListeningRun, WaitingRun
 from workspaces.automations.execution.decisions import MOST_DEPTH, REASONS, Decision, Outcome, decide
 from workspaces.automations.execution.keywords import CompiledTriggers, TriggerSource, compile_triggers
-from workspaces.automations.execution.languages.hand_over import asks_for_people
+from workspaces.automations.execution.languages.phrases import asks_for_people
 from workspaces.automations.execution.types import CallEnded, Happened, Replied, WaitKind
 
 TOKEN = "0123456789abcdef" * 2
