@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from tests import furnished
 from tests.agency.console.browsers import text
@@ -11,6 +13,7 @@ from tests.factories import ChannelFactory, ContactFactory, SegmentFactory
 from tests.same_changes.forms import form_at
 from tests.tenants import Tenant
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from workspaces.contacts.dashboard import contacts
 from workspaces.contacts.models import Segment
 from workspaces.contacts.services import counting
 
@@ -112,6 +115,46 @@ def test_a_segment_leads_to_its_contacts_and_to_a_broadcast(
     assert [row.name for row in both.context["rows"]] == ["Ada"]
     chosen = form_at(customer, composer)
     assert (chosen["audience"], chosen["audience_segment"]) == (["segment"], [str(segment.uuid)])
+
+
+@pytest.mark.parametrize("most", [10_000, 25])
+def test_a_filtered_list_matches_its_contacts_once(customer: Client, a: Tenant, monkeypatch: Any, most: int) -> None:
+    """Of few contacts, all are read at once; a walk through all contacts could read a million to find them."""
+    monkeypatch.setattr(contacts, "MOST_COUNTED", most)
+    people = [ContactFactory.create(workspace=a.workspace, name=f"Ada {n}", tags=["VIP"]) for n in range(30)]
+    ContactFactory.create(workspace=a.workspace, name="Bob", tags=["New"])
+    ContactFactory.create(workspace=a.workspace, name="Ada Gold", attributes={"plan": "gold"})
+    of_tags, of_details = (
+        SegmentFactory.create(workspace=a.workspace, filter=given)
+        for given in ({"tags_any": ["vip"]}, {"attributes": {"plan": "gold"}})
+    )
+    for asked in ("search=ada&tag=vip", f"search=ada&segment={of_tags.uuid}", f"segment={of_tags.uuid}"):
+        with CaptureQueriesContext(connection) as ran:
+            listed = customer.get(f"/app/contacts?{asked}&page=2")
+        if most < len(people):
+            assert [row.pk for row in listed.context["rows"]] == [one.pk for one in people[:4:-1]]
+            assert "25+ of 32" in text(listed)
+        else:
+            assert [row.pk for row in listed.context["rows"]] == [one.pk for one in people[4::-1]]
+            assert sum("LIKE" in one["sql"] for one in ran) == ("search" in asked)
+            assert not any("contacts_fact(" in one["sql"] for one in ran)
+    both = customer.get(f"/app/contacts?search=ada&segment={of_details.uuid}")
+    assert [row.name for row in both.context["rows"]] == ["Ada Gold"]
+
+
+def test_a_search_that_takes_too_long_says_so(customer: Client, a: Tenant, monkeypatch: Any) -> None:
+    def slow(*_: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(5)")
+
+    ContactFactory.create(workspace=a.workspace, name="Ada")
+    monkeypatch.setattr(contacts, "LONGEST_MS", 1)
+    monkeypatch.setattr(contacts, "newest_keys", slow)
+    answer = customer.get("/app/contacts?search=zz")
+    assert answer.status_code == 200
+    assert "The search takes too long" in text(answer)
+    assert "No contact matches" not in text(answer)
+    assert 'value="zz"' in answer.content.decode()
 
 
 def test_a_segment_of_others_filters_nothing(customer: Client, a: Tenant) -> None:

@@ -290,23 +290,9 @@ def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
     segment.delete()
 
 
-NEWEST_FOUND: Final = """
-SELECT contact.id FROM contacts_contact AS contact WHERE contact.workspace_id = %s AND {where}
-ORDER BY contact.created_at DESC, contact.id DESC LIMIT %s
-"""
-
-
 def segment_contacts(segment: Segment) -> "QuerySet[Contact]":
     """Return the contacts that a segment's filter finds now."""
     return Contact.objects.of(segment.workspace).filter(filter_to_q(segment.filter))
-
-
-def newest_of_segment(segment: Segment, most: int) -> list[int]:
-    """Return the primary keys of a segment's newest contacts, read from the index only."""
-    condition = filter_to_sql(segment.filter)
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST_FOUND.format(where=condition.sql), [segment.workspace_id, *condition.values, most])
-        return [pk for (pk,) in cursor.fetchall()]
 
 
 def lock_segment(segment: Segment) -> Segment:
