@@ -12,7 +12,7 @@ from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, ContactFactory, SegmentFactory
 from tests.same_changes.forms import form_at
 from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
 from workspaces.contacts.dashboard import contacts
 from workspaces.contacts.models import Segment
 from workspaces.contacts.services import counting
@@ -111,8 +111,10 @@ def test_a_segment_leads_to_its_contacts_and_to_a_broadcast(
         listed = customer.get(found)
     assert [row.name for row in listed.context["rows"]] == ["Bob", "Ada"]
     assert "Segment: Regulars" in text(listed)
+    assert f'href="{page_of(segment)}"' in listed.content.decode()
     both = customer.get(f"{found}&search=ada")
     assert [row.name for row in both.context["rows"]] == ["Ada"]
+    assert f'href="{found}" aria-label="2 contacts of Regulars"' in customer.get("/app/segments").content.decode()
     chosen = form_at(customer, composer)
     assert (chosen["audience"], chosen["audience_segment"]) == (["segment"], [str(segment.uuid)])
 
@@ -157,6 +159,25 @@ def test_a_search_that_takes_too_long_says_so(customer: Client, a: Tenant, monke
     assert 'value="zz"' in answer.content.decode()
 
 
+def test_contacts_with_a_tag_become_a_segment(customer: Client, a: Tenant) -> None:
+    ContactFactory.create(workspace=a.workspace, tags=["VIP & more", "Bern, Basel"])
+    new = f"{NEW}?tag=VIP%20%26%20more"
+    for query, leads in (
+        ("tag=VIP+%26+more", 1),
+        ("tag=Bern%2C+Basel", 0),
+        ("tag=VIP+%26+more&search=x", 0),
+        ("tag=Old", 0),
+    ):
+        shown = customer.get(f"/app/contacts?{query}").content.decode()
+        assert ((f'href="{new}"' in shown), "Save as a segment" in shown) == (leads, leads)
+    begun = form_at(customer, new)
+    assert (begun["row-0-operator"], begun["row-0-value"]) == (["tags_any"], ["VIP & more"])
+    SegmentFactory.create(workspace=a.workspace, filter={"tags_any": ["VIP & more", "Vipp"]})
+    reader = agency_client(a.workspace, "viewer")
+    assert b"Save as a segment" not in reader.get("/app/contacts?tag=VIP+%26+more").content
+    assert "No contact has the tag Vipp." in text(customer.get(page_of(Segment.objects.get())))
+
+
 def test_a_segment_of_others_filters_nothing(customer: Client, a: Tenant) -> None:
     SegmentFactory.create(workspace=a.workspace)
     ContactFactory.create(workspace=a.workspace)
@@ -185,6 +206,9 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     assert b'value="add-country"' not in added.content
     twice = customer.post(NEW, form(*rows, row(2, "country", "FR"), do="count"))
     assert b"row-2-value" not in twice.content
+    typed = (row(0, "tags", "vip, Vipp", "tags_any"), row(1, "tags", "vipp, O'Ld", "tags_none"))
+    unknown = text(customer.post(NEW, form(*typed, do="count")))
+    assert "Finds 2 contacts now. No contact has any of these tags: Vipp, O'Ld." in unknown
     detail = (*rows[:1], row(1, "attributes", "gold", name="plan"))
     assert "Finds 1 contact now." in text(customer.post(NEW, form(*detail, do="count")))
     assert not Segment.objects.exists()

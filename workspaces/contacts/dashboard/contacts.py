@@ -99,8 +99,14 @@ class Contacts(ListPage, DashboardView):
             state.show(list(newest_page(Contact.objects.of(self.workspace), pages.offset, pages.size)), pages)
         state.is_filtered = bool(total) and state.is_filtered
         import_page = imports.LIST if imports.has_imports(self.workspace) or not self.may_write else imports.NEW
-        more = {"import_url": reverse(import_page), "takes_too_long": takes_too_long}
-        return self.list_page("contacts/contacts.html", state, total=total, **more)
+        more = {"import_url": reverse(import_page), "segment": segment, "tag_for_segment": self._only_tag(state)}
+        return self.list_page("contacts/contacts.html", state, total=total, takes_too_long=takes_too_long, **more)
+
+    def _only_tag(self, state: TableState) -> str:
+        """Return the tag that is the only filter, for a segment of it. A segment's form separates tags by commas."""
+        tag = state.values["tag"]
+        is_alone = [name for name, value in state.values.items() if value] == ["tag"] and "," not in tag
+        return tag if is_alone and state.rows and self.may_write else ""
 
     def _read_filters(self, request: HttpRequest) -> tuple[TableState, Segment | None]:
         """Read the filters. The one by segment is there if the workspace has segments."""
