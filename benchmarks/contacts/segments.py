@@ -56,7 +56,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     },
 }
 # The contacts of a segment that the first page of the list looks for, where they are few among all.
-NEWEST = {
+NEWEST: dict[str, dict[str, Any]] = {
     "the newest with a detail of one": {"attributes": {"number": "777"}},
     "the newest with a tag of nobody": {"tags_any": ["Nobody"], "country": "DE"},
 }
