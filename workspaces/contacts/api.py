@@ -69,7 +69,10 @@ class ContactViewSet(WorkspaceViewSet):
             return self.paged(ContactSerializer(shown, many=True), count_with_tag(self.workspace, tag))
         found = self.filtered(self.get_queryset())
         total = found.count() if self.is_filtered else count_contacts(self.workspace)
-        keys = newest_keys(found, MOST_SORTED) if self.is_filtered and total <= MOST_SORTED else None
+        if not total:
+            keys: list[int] | None = []
+        else:
+            keys = newest_keys(found, MOST_SORTED) if self.is_filtered and total <= MOST_SORTED else None
         if keys is None:
             shown = newest_page(found, self.page.offset, self.page.size)
         else:

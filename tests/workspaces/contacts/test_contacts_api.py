@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from tests import furnished
@@ -154,6 +155,9 @@ def test_found_contacts_come_in_pages(a: Tenant, monkeypatch: Any, most: int) ->
             [],
         ]
         assert {page["meta"]["total"] for page in pages} == {5}
+    with CaptureQueriesContext(connection) as ran:
+        assert a.workspace_api.get("/contacts?search=zz").json()["data"] == []
+    assert sum("LIKE" in one["sql"] for one in ran) == 1  # of nobody, only the count is asked
 
 
 def test_a_page_takes_three_statements_and_tells_who_they_are_on_their_channels(
