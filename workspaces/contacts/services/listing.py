@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from workspaces.contacts.models import Segment
 from workspaces.contacts.services.counting import count_by_facets
-from workspaces.contacts.services.segments import filter_to_q, filter_to_sql, has_only_facets, segment_contacts
+from workspaces.contacts.services.segments import FACETS, filter_to_q, filter_to_sql, has_only_facets, segment_contacts
 
 NEWEST_FOUND: Final = """
 SELECT contact.id FROM contacts_contact AS contact WHERE contact.workspace_id = %s AND {where}
@@ -31,12 +31,16 @@ def newest_of_segment(segment: Segment, most: int) -> list[int]:
     Contacts with a rare tag come from the index of tags. All others come from a scan of the index `contact_newest`.
     """
     by_tag = {name: tags for name, tags in segment.filter.items() if name in ("tags_any", "tags_all")}
-    whole = segment.filter if has_only_facets(segment.filter) else {}
-    counted = count_by_facets(segment.workspace, {"tagged": filter_to_q(by_tag), "found": filter_to_q(whole)})
-    if counted["found"] == 0:
-        return []
-    if by_tag and counted["tagged"] < most and (keys := newest_keys(segment_contacts(segment), most)) is not None:
-        return keys
+    if by_tag or has_only_facets(segment.filter):
+        countable = {name: value for name, value in segment.filter.items() if name in FACETS}
+        conditions = {"tagged": filter_to_q(by_tag), "found": filter_to_q(countable)}
+        counted = count_by_facets(segment.workspace, conditions)
+        if counted["found"] == 0:
+            return []
+        if by_tag and counted["tagged"] < most:
+            keys = newest_keys(segment_contacts(segment), most)
+            if keys is not None:
+                return keys
     condition = filter_to_sql(segment.filter)
     with connection.cursor() as cursor:
         cursor.execute(NEWEST_FOUND.format(where=condition.sql), [segment.workspace_id, *condition.values, most])
