@@ -9,6 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from agency.actors import SYSTEM
+from agency.pages.pagination import MOST_COUNTED
 from benchmarks.contacts.rows import a_workspace, contacts_in
 from benchmarks.figures import Figure
 from benchmarks.rounds import interleave, median_ratio
@@ -16,6 +17,7 @@ from benchmarks.servers import Bench
 from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.models.contacts import newest_page
 from workspaces.contacts.services import attach_size, count_contacts, create_segment
+from workspaces.contacts.services.listing import newest_of_segment
 from workspaces.subaccounts.models import Workspace
 
 TITLE = (
@@ -53,6 +55,11 @@ FILTERS: dict[str, dict[str, Any]] = {
         "created_before": "2027-01-01T00:00:00Z",
     },
 }
+# The contacts of a segment that the first page of the list looks for, where they are few among all.
+NEWEST: dict[str, dict[str, Any]] = {
+    "the newest with a detail of one": {"attributes": {"number": "777"}},
+    "the newest with a tag of nobody": {"tags_any": ["Nobody"], "country": "DE"},
+}
 PAGES = {"page 1 of 25": 1, "page 5,000 of 25": 5_000}
 
 
@@ -63,6 +70,7 @@ def run(_: Bench) -> list[Figure]:
     variants: dict[str, Callable[[], float]] = {
         "bare count": _count_ms,
         **{f"segment: {name}": partial(_size_ms, segment) for name, segment in segments.items()},
+        **{name: partial(_newest_ms, _segment(workspace, name, given)) for name, given in NEWEST.items()},
         **{name: partial(_page_ms, workspace, number) for name, number in PAGES.items()},
     }
     found = interleave(variants, rounds=ROUNDS)
@@ -92,6 +100,12 @@ def _size_ms(segment: Segment) -> float:
 def _count_ms() -> float:
     began = time.perf_counter()
     Contact.objects.count()
+    return (time.perf_counter() - began) * 1000
+
+
+def _newest_ms(segment: Segment) -> float:
+    began = time.perf_counter()
+    newest_of_segment(segment, MOST_COUNTED + 1)
     return (time.perf_counter() - began) * 1000
 
 

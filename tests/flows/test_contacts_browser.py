@@ -45,6 +45,8 @@ def test_the_number_of_a_segment_follows_its_rows_and_enter_saves(page: Page) ->
     number, tags = page.locator("[data-count]"), page.get_by_role("combobox", name="Tags")
     expect(number).to_have_text("Finds 3 contacts now.")
     page.get_by_label("Name", exact=True).fill("Gold")
+    tags.fill("Vipp")
+    expect(page.get_by_text("No contact has the tag Vipp.")).to_be_visible()
     tags.fill("VIP")
     expect(number).to_have_text("Finds 2 contacts now.")
     tags.press_sequentially(", ")

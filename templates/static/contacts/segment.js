@@ -35,7 +35,7 @@ function swap(page, part) {
 /** @param {Document} page */
 function showCount(page) {
   const now = document.querySelector("[data-count]"), then = page.querySelector("[data-count]");
-  if (now && then && now.textContent !== then.textContent) now.textContent = then.textContent;
+  if (now && then && now.innerHTML !== then.innerHTML) now.replaceChildren(...document.importNode(then, true).childNodes);
 }
 
 /** @param {HTMLFormElement} segment */

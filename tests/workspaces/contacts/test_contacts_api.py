@@ -3,13 +3,15 @@
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from tests import furnished
 from tests.factories import ContactFactory, plan_limits
 from tests.parallel import at_once
 from tests.tenants import Tenant
+from workspaces.contacts import api
 from workspaces.contacts.models import Contact, ContactCount
 from workspaces.contacts.services import ChannelPerson, count_contacts, find_or_create_contacts
 from workspaces.subaccounts.models import Workspace
@@ -136,6 +138,26 @@ def test_contacts_are_found(a: Tenant, query: str, found: list[str]) -> None:
     created(a, name="Ada", phone="+4930123456", tags=["VIP"])
     created(a, name="Grace", email="grace@example.com")
     assert names(a, query) == found
+
+
+@pytest.mark.parametrize("most", [10_000, 2])
+def test_found_contacts_come_in_pages(a: Tenant, monkeypatch: Any, most: int) -> None:
+    """The order is the same whether the database sorts them or we do."""
+    monkeypatch.setattr(api, "MOST_SORTED", most)
+    people = [created(a, name=f"Ada {number}", tags=["VIP"])["id"] for number in range(5)]
+    created(a, name="Ada")
+    for query in ("search=ada&tag=vip", "tag=vip&search=a"):
+        pages = [a.workspace_api.get(f"/contacts?{query}&per_page=2&page={page}").json() for page in (1, 2, 3, 4)]
+        assert [[one["id"] for one in page["data"]] for page in pages] == [
+            people[:2:-1],
+            people[2:0:-1],
+            people[:1],
+            [],
+        ]
+        assert {page["meta"]["total"] for page in pages} == {5}
+    with CaptureQueriesContext(connection) as ran:
+        assert a.workspace_api.get("/contacts?search=zz").json()["data"] == []
+    assert sum("LIKE" in one["sql"] for one in ran) == 1  # of nobody, only the count is asked
 
 
 def test_a_page_takes_three_statements_and_tells_who_they_are_on_their_channels(

@@ -3,14 +3,17 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from tests import furnished
 from tests.agency.console.browsers import text
 from tests.factories import ChannelFactory, ContactFactory, SegmentFactory
 from tests.same_changes.forms import form_at
 from tests.tenants import Tenant
-from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
+from tests.workspaces.subaccounts.dashboard.clients import agency_client, dashboard_client
+from workspaces.contacts.dashboard import contacts
 from workspaces.contacts.models import Segment
 from workspaces.contacts.services import counting
 
@@ -108,10 +111,72 @@ def test_a_segment_leads_to_its_contacts_and_to_a_broadcast(
         listed = customer.get(found)
     assert [row.name for row in listed.context["rows"]] == ["Bob", "Ada"]
     assert "Segment: Regulars" in text(listed)
+    assert f'href="{page_of(segment)}"' in listed.content.decode()
     both = customer.get(f"{found}&search=ada")
     assert [row.name for row in both.context["rows"]] == ["Ada"]
+    assert f'href="{found}" aria-label="2 contacts of Regulars"' in customer.get("/app/segments").content.decode()
     chosen = form_at(customer, composer)
     assert (chosen["audience"], chosen["audience_segment"]) == (["segment"], [str(segment.uuid)])
+
+
+@pytest.mark.parametrize("most", [10_000, 25])
+def test_a_filtered_list_matches_its_contacts_once(customer: Client, a: Tenant, monkeypatch: Any, most: int) -> None:
+    """Of few contacts, all are read at once; a walk through all contacts could read a million to find them."""
+    monkeypatch.setattr(contacts, "MOST_COUNTED", most)
+    people = [ContactFactory.create(workspace=a.workspace, name=f"Ada {n}", tags=["VIP"]) for n in range(30)]
+    ContactFactory.create(workspace=a.workspace, name="Bob", tags=["New"])
+    ContactFactory.create(workspace=a.workspace, name="Ada Gold", attributes={"plan": "gold"})
+    of_tags, of_details = (
+        SegmentFactory.create(workspace=a.workspace, filter=given)
+        for given in ({"tags_any": ["vip"]}, {"attributes": {"plan": "gold"}})
+    )
+    for asked in ("search=ada&tag=vip", f"search=ada&segment={of_tags.uuid}", f"segment={of_tags.uuid}"):
+        with CaptureQueriesContext(connection) as ran:
+            listed = customer.get(f"/app/contacts?{asked}&page=2")
+        if most < len(people):
+            assert [row.pk for row in listed.context["rows"]] == [one.pk for one in people[:4:-1]]
+            assert "25+ of 32" in text(listed)
+        else:
+            assert [row.pk for row in listed.context["rows"]] == [one.pk for one in people[4::-1]]
+            assert sum("LIKE" in one["sql"] for one in ran) == ("search" in asked)
+            assert not any("contacts_fact(" in one["sql"] for one in ran)
+    both = customer.get(f"/app/contacts?search=ada&segment={of_details.uuid}")
+    assert [row.name for row in both.context["rows"]] == ["Ada Gold"]
+
+
+def test_a_search_that_takes_too_long_says_so(customer: Client, a: Tenant, monkeypatch: Any) -> None:
+    def slow(*_: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_sleep(5)")
+
+    ContactFactory.create(workspace=a.workspace, name="Ada")
+    monkeypatch.setattr(contacts, "LONGEST_MS", 1)
+    monkeypatch.setattr(contacts, "newest_keys", slow)
+    answer = customer.get("/app/contacts?search=zz")
+    assert answer.status_code == 200
+    assert "The search takes too long" in text(answer)
+    assert "No contact matches" not in text(answer)
+    assert 'value="zz"' in answer.content.decode()
+
+
+def test_contacts_with_a_tag_become_a_segment(customer: Client, a: Tenant) -> None:
+    ContactFactory.create(workspace=a.workspace, tags=["VIP & more", "Bern, Basel"])
+    new = f"{NEW}?tag=VIP%20%26%20more"
+    for query, leads in (
+        ("tag=VIP+%26+more", 1),
+        ("tag=Bern%2C+Basel", 0),
+        ("tag=VIP+%26+more&search=x", 0),
+        ("tag=Old", 0),
+    ):
+        shown = customer.get(f"/app/contacts?{query}").content.decode()
+        assert ((f'href="{new}"' in shown), "Save as a segment" in shown) == (leads, leads)
+    assert customer.get(f"{NEW}?tag=x%00{'y' * 99}").status_code == 200
+    begun = form_at(customer, new)
+    assert (begun["row-0-operator"], begun["row-0-value"]) == (["tags_any"], ["VIP & more"])
+    SegmentFactory.create(workspace=a.workspace, filter={"tags_any": ["VIP & more", "Vipp"]})
+    reader = agency_client(a.workspace, "viewer")
+    assert b"Save as a segment" not in reader.get("/app/contacts?tag=VIP+%26+more").content
+    assert "No contact has the tag Vipp." in text(customer.get(page_of(Segment.objects.get())))
 
 
 def test_a_segment_of_others_filters_nothing(customer: Client, a: Tenant) -> None:
@@ -142,6 +207,9 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     assert b'value="add-country"' not in added.content
     twice = customer.post(NEW, form(*rows, row(2, "country", "FR"), do="count"))
     assert b"row-2-value" not in twice.content
+    typed = (row(0, "tags", "vip, Vipp", "tags_any"), row(1, "tags", "vipp, O'Ld", "tags_none"))
+    unknown = text(customer.post(NEW, form(*typed, do="count")))
+    assert "Finds 2 contacts now. No contact has any of these tags: Vipp, O'Ld." in unknown
     detail = (*rows[:1], row(1, "attributes", "gold", name="plan"))
     assert "Finds 1 contact now." in text(customer.post(NEW, form(*detail, do="count")))
     assert not Segment.objects.exists()

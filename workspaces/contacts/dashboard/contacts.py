@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import path, reverse
 from django.utils import timezone
@@ -17,7 +17,7 @@ from agency.models import ActivityEntry
 from agency.pages.activity import changes_for_customers
 from agency.pages.branding import in_page_language
 from agency.pages.forms import ConfirmationForm
-from agency.pages.pagination import MOST_COUNTED, NumberedPages, count_capped, read_pages, with_id
+from agency.pages.pagination import MOST_COUNTED, read_pages, with_id
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
@@ -26,7 +26,7 @@ from workspaces.contacts.dashboard import imports, segments
 from workspaces.contacts.dashboard.forms import ContactForm
 from workspaces.contacts.dashboard.tasks import shown_tasks
 from workspaces.contacts.models import Contact, Segment
-from workspaces.contacts.models.contacts import ContactQuerySet, SegmentQuerySet, newest_page, newest_page_with_tag
+from workspaces.contacts.models.contacts import SegmentQuerySet, newest_page, newest_page_with_tag
 from workspaces.contacts.pages import TimelineEntry, panels_of, timeline_of
 from workspaces.contacts.serializers import ContactFilterSet, only_tag
 from workspaces.contacts.services import (
@@ -42,9 +42,10 @@ from workspaces.contacts.services import (
     update_contact,
 )
 from workspaces.contacts.services.contacts import ACTIVITY_TARGET
+from workspaces.contacts.services.counting import time_limit
 from workspaces.contacts.services.csv_files import exported_lines
 from workspaces.contacts.services.events import CONTACT_UPDATED
-from workspaces.contacts.services.segments import filter_to_q, newest_of_segment
+from workspaces.contacts.services.listing import newest_keys, newest_of_segment, of_segment
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.dashboard.home import ActivityNames
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -53,6 +54,8 @@ from workspaces.subaccounts.services.recording import record_workspace_activity
 # A network's clock may be ahead of ours.
 AHEAD: Final = timedelta(days=1)
 BY_SEGMENT: Final = Filter(name="segment", label=gettext_lazy("Segment"), is_choice=True)
+# A statement of a filtered list may take so long. It then says so, instead of failing.
+LONGEST_MS: Final = 2_000
 LIST = "app:contacts"
 ONE = "app:contact"
 Source = Contact.OptOutSource
@@ -83,25 +86,27 @@ class Contacts(ListPage, DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         state, segment = self._read_filters(request)
-        rows, parameters = Contact.objects.of(self.workspace), QueryParameters.of(request)
-        total = count_contacts(self.workspace)
-        try:
-            tag, found = only_tag(parameters), ContactFilterSet.apply(parameters, rows)
-        except NothingMatches:
-            tag, found = None, rows.none()
-        if segment is not None:
-            shown, pages = self._of_segment(state, segment, found)
-        elif tag is not None:
-            number = count_with_tag(self.workspace, tag)
-            pages = read_pages(request, min(number, MOST_COUNTED), number > MOST_COUNTED)
-            shown = newest_page_with_tag(self.workspace, tag, pages.offset, pages.size)
+        total, takes_too_long = count_contacts(self.workspace), False
+        if state.is_filtered:
+            try:
+                with time_limit(LONGEST_MS):
+                    self._find(state, segment)
+            except OperationalError:
+                state.show([], read_pages(request, 0))
+                takes_too_long = True
         else:
-            pages = read_pages(request, *(count_capped(found) if state.is_filtered else (total, False)))
-            shown = newest_page(found, pages.offset, pages.size)
-        state.show(list(shown), pages)
+            pages = read_pages(request, total)
+            state.show(list(newest_page(Contact.objects.of(self.workspace), pages.offset, pages.size)), pages)
         state.is_filtered = bool(total) and state.is_filtered
         import_page = imports.LIST if imports.has_imports(self.workspace) or not self.may_write else imports.NEW
-        return self.list_page("contacts/contacts.html", state, total=total, import_url=reverse(import_page))
+        more = {"import_url": reverse(import_page), "segment": segment, "tag_for_segment": self._only_tag(state)}
+        return self.list_page("contacts/contacts.html", state, total=total, takes_too_long=takes_too_long, **more)
+
+    def _only_tag(self, state: TableState) -> str:
+        """Return the tag that is the only filter, for a segment of it. A segment's form separates tags by commas."""
+        tag = state.values["tag"]
+        is_alone = [name for name, value in state.values.items() if value] == ["tag"] and "," not in tag
+        return tag if is_alone and state.rows and self.may_write else ""
 
     def _read_filters(self, request: HttpRequest) -> tuple[TableState, Segment | None]:
         """Read the filters. The one by segment is there if the workspace has segments."""
@@ -119,18 +124,30 @@ class Contacts(ListPage, DashboardView):
     def _segments(self) -> SegmentQuerySet:
         return Segment.objects.of(self.workspace)
 
-    def _of_segment(
-        self, state: TableState, segment: Segment, found: "QuerySet[Any]"
-    ) -> tuple[ContactQuerySet, NumberedPages]:
-        """Return a page of a segment's contacts, as far as the other filters have found them."""
-        if any(value for name, value in state.values.items() if name != BY_SEGMENT.name):
-            found = found.filter(filter_to_q(segment.filter))
-            pages = read_pages(self.request, *count_capped(found))
-            return newest_page(found, pages.offset, pages.size), pages
-        found_keys = newest_of_segment(segment, MOST_COUNTED + 1)
-        pages = read_pages(self.request, min(len(found_keys), MOST_COUNTED), len(found_keys) > MOST_COUNTED)
-        keys = found_keys[pages.offset : pages.offset + pages.size]
-        return Contact.objects.filter(pk__in=keys).with_channels().newest_first(), pages
+    def _find(self, state: TableState, segment: Segment | None) -> None:
+        """Read the page of the contacts that meet the filters."""
+        parameters = QueryParameters.of(self.request)
+        try:
+            tag, found = only_tag(parameters), ContactFilterSet.apply(parameters, Contact.objects.of(self.workspace))
+        except NothingMatches:
+            tag, found = None, Contact.objects.none()
+        if segment is None and tag is not None:
+            number = count_with_tag(self.workspace, tag)
+            pages = read_pages(self.request, min(number, MOST_COUNTED), number > MOST_COUNTED)
+            state.show(list(newest_page_with_tag(self.workspace, tag, pages.offset, pages.size)), pages)
+            return
+        if segment is not None and not any(value for name, value in state.values.items() if name != BY_SEGMENT.name):
+            keys: list[int] | None = newest_of_segment(segment, MOST_COUNTED + 1)
+        else:
+            found = found.filter(of_segment(segment, MOST_COUNTED)) if segment is not None else found
+            keys = newest_keys(found, MOST_COUNTED)
+        number = MOST_COUNTED + 1 if keys is None else len(keys)
+        pages = read_pages(self.request, min(number, MOST_COUNTED), number > MOST_COUNTED)
+        if keys is None:
+            shown = newest_page(found, pages.offset, pages.size)
+        else:
+            shown = Contact.objects.with_keys(keys[pages.offset : pages.offset + pages.size])
+        state.show(list(shown), pages)
 
 
 class ContactNew(DashboardForm[ContactForm]):

@@ -1,6 +1,6 @@
 """The form of a segment: its name, and its conditions as rows that are added and removed without script."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
@@ -20,7 +20,7 @@ from workspaces.contacts.dashboard.forms import ANY, TagsField, country_choices
 from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, SHOWN_PLATFORMS
 from workspaces.contacts.services import FilterRefused
 from workspaces.contacts.services.counting import count_matching
-from workspaces.contacts.services.segments import checked_filter, known_details, known_tags
+from workspaces.contacts.services.segments import checked_filter, known_details, known_tags, unknown_tags
 from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
 from workspaces.subaccounts.pages.business import timezone_choices
 
@@ -309,14 +309,19 @@ class SegmentForm(forms.Form):
 
 
 class Finding(NamedTuple):
-    """How many contacts the conditions find now. `size` is None if the count takes long, or a condition is wrong."""
+    """How many contacts the conditions find now. `size` is None if the count takes long, or a condition is wrong.
+
+    No contact has the `unknown_tags`.
+    """
 
     size: int | None
     is_wrong: bool = False
+    unknown_tags: Sequence[str] = ()
 
 
 def finding_of(form: SegmentForm) -> Finding:
     """Count what the rows of a form find, whatever its name is."""
     if set(form.errors) - {"name"}:
         return Finding(None, is_wrong=True)
-    return Finding(count_matching(form.workspace, form.filter()))
+    wanted = form.filter()
+    return Finding(count_matching(form.workspace, wanted), unknown_tags=unknown_tags(form.workspace, wanted))

@@ -25,6 +25,7 @@ from workspaces.contacts.dashboard.segment_forms import (
     rows_of,
 )
 from workspaces.contacts.models import Segment
+from workspaces.contacts.models.contacts import LONGEST_TAG
 from workspaces.contacts.pages import actions_of
 from workspaces.contacts.services import (
     SegmentNotFound,
@@ -34,7 +35,7 @@ from workspaces.contacts.services import (
     remove_segment,
     update_segment,
 )
-from workspaces.contacts.services.segments import SegmentChanges
+from workspaces.contacts.services.segments import SegmentChanges, unknown_tags
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST = "app:segments"
@@ -108,9 +109,10 @@ class SegmentNew(SegmentFormView):
     creates = True
 
     def typed_before(self) -> TypedSegment:
-        """Begin with a row for tags, because most segments ask for them."""
+        """Begin with a row for tags, because most segments ask for them. `?tag=…` fills it in."""
         typed = TypedSegment()
         typed.apply(f"{ADD}tags")
+        typed.rows[0]["value"] = self.request.GET.get("tag", "")[:LONGEST_TAG]
         return typed
 
     def save(self, form: SegmentForm) -> HttpResponse:
@@ -147,7 +149,8 @@ class SegmentPage(SegmentDetail, SegmentFormView):
     def count(self, form: SegmentForm) -> Finding:
         """Use the stored number, if there is one, as long as nothing was typed."""
         if form.typed == self.typed_before():
-            return Finding(attach_size(self.segment).size)
+            size = attach_size(self.segment).size
+            return Finding(size, unknown_tags=unknown_tags(self.workspace, self.segment.filter))
         return super().count(form)
 
     def save(self, form: SegmentForm) -> HttpResponse:

@@ -46,6 +46,10 @@ class ContactQuerySet(models.QuerySet["Contact"]):
         identities = ContactIdentity.objects.annotate(platform=F("channel__platform")).order_by("id")
         return self.prefetch_related(Prefetch("identities", queryset=identities, to_attr="known_as"))
 
+    def with_keys(self, keys: list[int]) -> Self:
+        """Return the contacts with these primary keys, with their channels and newest first, for a page."""
+        return self.filter(pk__in=keys).with_channels().newest_first()
+
     def newest_first(self) -> Self:
         return self.order_by("-created_at", "-id")
 

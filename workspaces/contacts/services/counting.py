@@ -1,6 +1,7 @@
 """Counts a workspace's contacts: all, with a tag, or of each segment."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -107,6 +108,14 @@ RECOUNTED_AT_ONCE: Final = 25
 KIND: Final = "segment sizes"
 
 
+@contextmanager
+def time_limit(milliseconds: int) -> Iterator[None]:
+    """Limit the time of each statement within. One that takes longer raises `OperationalError`."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(milliseconds)])
+        yield
+
+
 def attach_size(segment: Segment) -> Segment:
     """Set a segment's `size` to the number of its contacts, and return the segment."""
     return attach_sizes(segment.workspace, [segment])[0]
@@ -137,8 +146,7 @@ def count_matching(workspace: Workspace, filter: Mapping[str, Any]) -> int | Non
     if has_only_facets(filter):
         return count_by_facets(workspace, {"found": filter_to_q(filter)})["found"]
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(FIRST_COUNT_MS)])
+        with time_limit(FIRST_COUNT_MS):
             return count_by_conditions(workspace, {"found": filter_to_sql(filter)})["found"]
     except OperationalError:
         return None
@@ -186,8 +194,7 @@ def _store(workspace: Workspace, segments: Sequence[Segment], longest_ms: int) -
     """Count segments within a time limit and store the numbers. After a timeout the last numbers stay."""
     now, is_counted = database_now(), True
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(longest_ms)])
+        with time_limit(longest_ms):
             _count(workspace, segments)
     except OperationalError:
         is_counted = False

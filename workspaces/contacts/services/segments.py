@@ -124,6 +124,8 @@ Q_CONDITIONS: Mapping[str, Callable[[Any], Q]] = {
     "created_before": lambda time: Q(created_at__lt=parse_datetime(time)),
 }
 
+TAG_CONDITIONS: Final = ("tags_any", "tags_all", "tags_none")
+
 # `ContactFacetCount` gives the size of any combination of these conditions without reading contacts.
 FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", "has_channel"})
 
@@ -290,23 +292,9 @@ def remove_segment(*, segment: Segment, now: datetime, by: Actor) -> None:
     segment.delete()
 
 
-NEWEST_FOUND: Final = """
-SELECT contact.id FROM contacts_contact AS contact WHERE contact.workspace_id = %s AND {where}
-ORDER BY contact.created_at DESC, contact.id DESC LIMIT %s
-"""
-
-
 def segment_contacts(segment: Segment) -> "QuerySet[Contact]":
     """Return the contacts that a segment's filter finds now."""
     return Contact.objects.of(segment.workspace).filter(filter_to_q(segment.filter))
-
-
-def newest_of_segment(segment: Segment, most: int) -> list[int]:
-    """Return the primary keys of a segment's newest contacts, read from the index only."""
-    condition = filter_to_sql(segment.filter)
-    with connection.cursor() as cursor:
-        cursor.execute(NEWEST_FOUND.format(where=condition.sql), [segment.workspace_id, *condition.values, most])
-        return [pk for (pk,) in cursor.fetchall()]
 
 
 def lock_segment(segment: Segment) -> Segment:
@@ -360,6 +348,12 @@ WITH RECURSIVE known AS (
 SELECT known.tag_key, contact.tags FROM known JOIN contacts_contact AS contact ON contact.id = known.contact_id
 ORDER BY known.tag_key
 """
+# Each tag is looked up in the index, so neither does this grow.
+UNKNOWN_TAGS: Final = """
+SELECT given.tag_key FROM unnest(%s::text[]) WITH ORDINALITY AS given (tag_key, number) WHERE NOT EXISTS (
+    SELECT FROM contacts_contacttag AS known WHERE known.workspace_id = %s AND known.tag_key = given.tag_key)
+ORDER BY given.number
+"""
 CONTACTS_READ: Final = 300
 MOST_DETAILS_SUGGESTED: Final = 200
 LONGEST_SUGGESTED: Final = 60
@@ -379,6 +373,18 @@ def known_tags(workspace: Workspace) -> list[str]:
         cursor.execute(KNOWN_TAGS, {"workspace": workspace.pk, "most": MOST_TAGS_SUGGESTED})
         found: list[tuple[str, list[str]]] = cursor.fetchall()
     return [next((tag for tag in tags if name_key(tag) == key), key) for key, tags in found]
+
+
+def unknown_tags(workspace: Workspace, filter: Mapping[str, Any]) -> list[str]:
+    """Return the tags of a checked filter that no contact has, in the order of the filter."""
+    asked: dict[str, str] = {}
+    for tag in (tag for name in TAG_CONDITIONS for tag in filter.get(name, [])):
+        asked.setdefault(name_key(tag), tag)
+    if not asked:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(UNKNOWN_TAGS, [list(asked), workspace.pk])
+        return [asked[key] for (key,) in cursor.fetchall()]
 
 
 def known_details(workspace: Workspace) -> Mapping[str, list[str]]:
