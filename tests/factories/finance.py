@@ -17,9 +17,9 @@ from workspaces.contacts.models import Contact
 from workspaces.finance.models import Invoice, Payment, Payout, PayoutTransaction, ProviderAccount, TaxRate
 from workspaces.finance.providers.payouts import ProviderPayout
 from workspaces.finance.services.invoices import LineInput, create_invoice, issue_invoice, lock_invoice
-from workspaces.finance.services.ledger import settle_invoice
 from workspaces.finance.services.payments import record_payment
 from workspaces.finance.services.payouts import record_payout
+from workspaces.finance.services.recording import settle_invoice
 from workspaces.finance.services.taxes import create_tax_rate
 from workspaces.subaccounts.models import Workspace
 

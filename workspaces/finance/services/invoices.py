@@ -41,9 +41,8 @@ from workspaces.finance.services.details import (
     columns_of,
     complete_details,
 )
-from workspaces.finance.services.ledger import settle_invoice
 from workspaces.finance.services.numbering import take_number
-from workspaces.finance.services.recording import record_invoice_activity, record_invoice_event
+from workspaces.finance.services.recording import record_invoice_activity, record_invoice_event, settle_invoice
 from workspaces.finance.services.sending import queue_invoice_mail
 from workspaces.finance.services.taxes import TaxRateNotFound
 from workspaces.subaccounts.models import Workspace

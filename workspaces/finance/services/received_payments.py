@@ -12,8 +12,8 @@ from config.hooks import Registry
 from workspaces.finance import events
 from workspaces.finance.models import Checkout, Invoice, Payment, ProviderAccount, Refund
 from workspaces.finance.services.invoices import issue_locked_draft
-from workspaces.finance.services.ledger import settle_invoice
 from workspaces.finance.services.payment_notifications import OVERPAID, notify_of_money
+from workspaces.finance.services.recording import settle_invoice
 from workspaces.subaccounts.services import record_workspace_activity, record_workspace_event
 from workspaces.subaccounts.services.money import from_minor
 
