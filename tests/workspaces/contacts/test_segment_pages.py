@@ -179,6 +179,21 @@ def test_contacts_with_a_tag_become_a_segment(customer: Client, a: Tenant) -> No
     assert "No contact has the tag Vipp." in text(customer.get(page_of(Segment.objects.get())))
 
 
+def test_the_filter_by_tag_suggests_the_tags_and_says_that_none_has_one(customer: Client, a: Tenant) -> None:
+    assert b"<datalist" not in customer.get("/app/contacts").content
+    ContactFactory.create(tags=["Foreign"])
+    ContactFactory.create(workspace=a.workspace, tags=['VIP "& more"', "New"])
+    shown = customer.get("/app/contacts").content.decode()
+    [before, *_] = shown.split("</datalist>")
+    assert 'name="tag" value="" placeholder="" list="tag_suggestions"' in before
+    assert before.endswith('<option value="New"></option><option value="VIP &quot;&amp; more&quot;"></option>')
+    assert "Foreign" not in shown
+    assert "No contact has the tag Vipp." in text(customer.get("/app/contacts?tag=Vipp"))
+    for query in ("tag=new&search=nobody", "search=nobody", "tag=x%00"):
+        refused = text(customer.get(f"/app/contacts?{query}"))
+        assert ("No contact matches" in refused, "No contact has" in refused) == (True, False)
+
+
 def test_a_segment_of_others_filters_nothing(customer: Client, a: Tenant) -> None:
     SegmentFactory.create(workspace=a.workspace)
     ContactFactory.create(workspace=a.workspace)
