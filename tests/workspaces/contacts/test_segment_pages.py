@@ -209,10 +209,10 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     ContactFactory.create(workspace=a.workspace, tags=["VIP"], attributes={"plan": "gold"})
     ContactFactory.create(workspace=a.workspace)
     rows = (row(0, "tags", "vip", "tags_all"), row(1, "country", "DE"))
-    assert "Finds 3 contacts now." in text(customer.get(NEW))
-    assert "Finds 1 contact now." in text(customer.post(NEW, form(*rows, do="count")))
+    assert "Finds 3 of 3 contacts." in text(customer.get(NEW))
+    assert "Finds 1 of 3 contacts." in text(customer.post(NEW, form(*rows, do="count")))
     removed = customer.post(NEW, form(*rows, do="remove-1"))
-    assert "Finds 2 contacts now." in text(removed)
+    assert "Finds 2 of 3 contacts." in text(removed)
     assert b"row-1-value" not in removed.content
     assert b'<option value="VIP">' in removed.content
     added = customer.post(NEW, form(*rows, do="add-attributes"))
@@ -224,9 +224,9 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     assert b"row-2-value" not in twice.content
     typed = (row(0, "tags", "vip, Vipp", "tags_any"), row(1, "tags", "vipp, O'Ld", "tags_none"))
     unknown = text(customer.post(NEW, form(*typed, do="count")))
-    assert "Finds 2 contacts now. No contact has any of these tags: Vipp, O'Ld." in unknown
+    assert "Finds 2 of 3 contacts. No contact has any of these tags: Vipp, O'Ld." in unknown
     detail = (*rows[:1], row(1, "attributes", "gold", name="plan"))
-    assert "Finds 1 contact now." in text(customer.post(NEW, form(*detail, do="count")))
+    assert "Finds 1 of 3 contacts." in text(customer.post(NEW, form(*detail, do="count")))
     assert not Segment.objects.exists()
 
 
