@@ -170,6 +170,7 @@ def test_contacts_with_a_tag_become_a_segment(customer: Client, a: Tenant) -> No
     ):
         shown = customer.get(f"/app/contacts?{query}").content.decode()
         assert ((f'href="{new}"' in shown), "Save as a segment" in shown) == (leads, leads)
+        assert ("Only you see this view. For broadcasts and your colleagues, save" in shown) == leads
     assert customer.get(f"{NEW}?tag=x%00{'y' * 99}").status_code == 200
     begun = form_at(customer, new)
     assert (begun["row-0-operator"], begun["row-0-value"]) == (["tags_any"], ["VIP & more"])

@@ -106,6 +106,7 @@ class Contacts(ListPage, DashboardView):
             "import_url": reverse(import_page),
             "segment": segment,
             "tag_for_segment": tag,
+            "view_hint": _("For broadcasts and your colleagues, save a segment.") if tag else "",
             "unknown_tags": self._unknown_tags(state),
         }
         return self.list_page("contacts/contacts.html", state, total=total, takes_too_long=takes_too_long, **more)
