@@ -66,7 +66,7 @@ class ChoiceGroup:
 class Filter:
     """A filter of the list: one of its choices, a day, a time in UTC, or else a text to search for.
 
-    `choices` that only the request knows are given when the table is read.
+    `choices` that only the request knows are given when the table is read. A text field offers `suggestions`.
     """
 
     name: str
@@ -76,6 +76,7 @@ class Filter:
     is_date: bool = False
     is_moment: bool = False
     choices: Choices = ()
+    suggestions: Sequence[str] = ()
 
     @property
     def input_type(self) -> str:

@@ -170,6 +170,7 @@ def test_contacts_with_a_tag_become_a_segment(customer: Client, a: Tenant) -> No
     ):
         shown = customer.get(f"/app/contacts?{query}").content.decode()
         assert ((f'href="{new}"' in shown), "Save as a segment" in shown) == (leads, leads)
+        assert ("Only you see this view. For broadcasts and your colleagues, save" in shown) == leads
     assert customer.get(f"{NEW}?tag=x%00{'y' * 99}").status_code == 200
     begun = form_at(customer, new)
     assert (begun["row-0-operator"], begun["row-0-value"]) == (["tags_any"], ["VIP & more"])
@@ -177,6 +178,21 @@ def test_contacts_with_a_tag_become_a_segment(customer: Client, a: Tenant) -> No
     reader = agency_client(a.workspace, "viewer")
     assert b"Save as a segment" not in reader.get("/app/contacts?tag=VIP+%26+more").content
     assert "No contact has the tag Vipp." in text(customer.get(page_of(Segment.objects.get())))
+
+
+def test_the_filter_by_tag_suggests_the_tags_and_says_that_none_has_one(customer: Client, a: Tenant) -> None:
+    assert b"<datalist" not in customer.get("/app/contacts").content
+    ContactFactory.create(tags=["Foreign"])
+    ContactFactory.create(workspace=a.workspace, tags=['VIP "& more"', "New"])
+    shown = customer.get("/app/contacts").content.decode()
+    [before, *_] = shown.split("</datalist>")
+    assert 'name="tag" value="" placeholder="" list="tag_suggestions"' in before
+    assert before.endswith('<option value="New"></option><option value="VIP &quot;&amp; more&quot;"></option>')
+    assert "Foreign" not in shown
+    assert "No contact has the tag Vipp." in text(customer.get("/app/contacts?tag=Vipp"))
+    for query in ("tag=new&search=nobody", "search=nobody", "tag=x%00"):
+        refused = text(customer.get(f"/app/contacts?{query}"))
+        assert ("No contact matches" in refused, "No contact has" in refused) == (True, False)
 
 
 def test_a_segment_of_others_filters_nothing(customer: Client, a: Tenant) -> None:
@@ -194,10 +210,10 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     ContactFactory.create(workspace=a.workspace, tags=["VIP"], attributes={"plan": "gold"})
     ContactFactory.create(workspace=a.workspace)
     rows = (row(0, "tags", "vip", "tags_all"), row(1, "country", "DE"))
-    assert "Finds 3 contacts now." in text(customer.get(NEW))
-    assert "Finds 1 contact now." in text(customer.post(NEW, form(*rows, do="count")))
+    assert "Finds 3 of 3 contacts." in text(customer.get(NEW))
+    assert "Finds 1 of 3 contacts." in text(customer.post(NEW, form(*rows, do="count")))
     removed = customer.post(NEW, form(*rows, do="remove-1"))
-    assert "Finds 2 contacts now." in text(removed)
+    assert "Finds 2 of 3 contacts." in text(removed)
     assert b"row-1-value" not in removed.content
     assert b'<option value="VIP">' in removed.content
     added = customer.post(NEW, form(*rows, do="add-attributes"))
@@ -209,9 +225,9 @@ def test_buttons_add_remove_and_count_without_a_change(customer: Client, a: Tena
     assert b"row-2-value" not in twice.content
     typed = (row(0, "tags", "vip, Vipp", "tags_any"), row(1, "tags", "vipp, O'Ld", "tags_none"))
     unknown = text(customer.post(NEW, form(*typed, do="count")))
-    assert "Finds 2 contacts now. No contact has any of these tags: Vipp, O'Ld." in unknown
+    assert "Finds 2 of 3 contacts. No contact has any of these tags: Vipp, O'Ld." in unknown
     detail = (*rows[:1], row(1, "attributes", "gold", name="plan"))
-    assert "Finds 1 contact now." in text(customer.post(NEW, form(*detail, do="count")))
+    assert "Finds 1 of 3 contacts." in text(customer.post(NEW, form(*detail, do="count")))
     assert not Segment.objects.exists()
 
 

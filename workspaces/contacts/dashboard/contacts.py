@@ -1,6 +1,6 @@
 """Dashboard pages about a workspace's contacts, and the routes of all pages about contacts, segments and imports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -46,6 +46,7 @@ from workspaces.contacts.services.counting import time_limit
 from workspaces.contacts.services.csv_files import exported_lines
 from workspaces.contacts.services.events import CONTACT_UPDATED
 from workspaces.contacts.services.listing import newest_keys, newest_of_segment, of_segment
+from workspaces.contacts.services.segments import known_tags, unknown_tags
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 from workspaces.subaccounts.dashboard.home import ActivityNames
 from workspaces.subaccounts.models import CHANNEL_NAMES
@@ -53,6 +54,7 @@ from workspaces.subaccounts.services.recording import record_workspace_activity
 
 # A network's clock may be ahead of ours.
 AHEAD: Final = timedelta(days=1)
+BY_TAG: Final = Filter(name="tag", label=gettext_lazy("Tag"))
 BY_SEGMENT: Final = Filter(name="segment", label=gettext_lazy("Segment"), is_choice=True)
 # A statement of a filtered list may take so long. It then says so, instead of failing.
 LONGEST_MS: Final = 2_000
@@ -80,13 +82,13 @@ class Contacts(ListPage, DashboardView):
             Filter(
                 name="search", label=gettext_lazy("Search"), placeholder=gettext_lazy("Name, phone number or e-mail")
             ),
-            Filter(name="tag", label=gettext_lazy("Tag")),
+            BY_TAG,
         ),
     )
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        state, segment = self._read_filters(request)
         total, takes_too_long = count_contacts(self.workspace), False
+        state, segment = self._read_filters(request, known_tags(self.workspace) if total else [])
         if state.is_filtered:
             try:
                 with time_limit(LONGEST_MS):
@@ -99,7 +101,14 @@ class Contacts(ListPage, DashboardView):
             state.show(list(newest_page(Contact.objects.of(self.workspace), pages.offset, pages.size)), pages)
         state.is_filtered = bool(total) and state.is_filtered
         import_page = imports.LIST if imports.has_imports(self.workspace) or not self.may_write else imports.NEW
-        more = {"import_url": reverse(import_page), "segment": segment, "tag_for_segment": self._only_tag(state)}
+        tag = self._only_tag(state)
+        more = {
+            "import_url": reverse(import_page),
+            "segment": segment,
+            "tag_for_segment": tag,
+            "view_hint": _("For broadcasts and your colleagues, save a segment.") if tag else "",
+            "unknown_tags": self._unknown_tags(state),
+        }
         return self.list_page("contacts/contacts.html", state, total=total, takes_too_long=takes_too_long, **more)
 
     def _only_tag(self, state: TableState) -> str:
@@ -108,12 +117,19 @@ class Contacts(ListPage, DashboardView):
         is_alone = [name for name, value in state.values.items() if value] == ["tag"] and "," not in tag
         return tag if is_alone and state.rows and self.may_write else ""
 
-    def _read_filters(self, request: HttpRequest) -> tuple[TableState, Segment | None]:
-        """Read the filters. The one by segment is there if the workspace has segments."""
+    def _unknown_tags(self, state: TableState) -> list[str]:
+        """Return the tag that the list is filtered by, where no contact has it."""
+        tag = state.values[BY_TAG.name]
+        is_asked = state.is_filtered and not state.rows and name_key(tag) and is_storable(tag)
+        return unknown_tags(self.workspace, {"tags_any": [tag]}) if is_asked else []
+
+    def _read_filters(self, request: HttpRequest, tags: Sequence[str]) -> tuple[TableState, Segment | None]:
+        """Read the filters. The one by tag suggests `tags`; the one by segment is there if there are segments."""
         choices = [
             (str(uuid), name) for uuid, name in self._segments().order_by("name_key").values_list("uuid", "name")
         ]
-        table = replace(self.table, filters=(*self.table.filters, BY_SEGMENT)) if choices else self.table
+        filters = [replace(one, suggestions=tags) if one is BY_TAG else one for one in self.table.filters]
+        table = replace(self.table, filters=(*filters, *([BY_SEGMENT] if choices else [])))
         state = TableState(table, request, {BY_SEGMENT.name: choices})
         asked = state.values.get(BY_SEGMENT.name, "")
         segment = with_id(self._segments(), parse_uuid(asked))

@@ -18,7 +18,7 @@ from agency.pages.registry import StrOrPromise
 from config.api.text_fields import LONGEST_VALUE
 from workspaces.contacts.dashboard.forms import ANY, TagsField, country_choices
 from workspaces.contacts.models.contacts import MOST_ATTRIBUTES, SHOWN_PLATFORMS
-from workspaces.contacts.services import FilterRefused
+from workspaces.contacts.services import FilterRefused, count_contacts
 from workspaces.contacts.services.counting import count_matching
 from workspaces.contacts.services.segments import checked_filter, known_details, known_tags, unknown_tags
 from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
@@ -309,12 +309,13 @@ class SegmentForm(forms.Form):
 
 
 class Finding(NamedTuple):
-    """How many contacts the conditions find now. `size` is None if the count takes long, or a condition is wrong.
+    """How many of all contacts the conditions find. `size` is None if the count takes long, or a condition is wrong.
 
     No contact has the `unknown_tags`.
     """
 
     size: int | None
+    total: int = 0
     is_wrong: bool = False
     unknown_tags: Sequence[str] = ()
 
@@ -324,4 +325,10 @@ def finding_of(form: SegmentForm) -> Finding:
     if set(form.errors) - {"name"}:
         return Finding(None, is_wrong=True)
     wanted = form.filter()
-    return Finding(count_matching(form.workspace, wanted), unknown_tags=unknown_tags(form.workspace, wanted))
+    return finding_with(count_matching(form.workspace, wanted), form.workspace, wanted)
+
+
+def finding_with(size: int | None, workspace: Workspace, filter: Mapping[str, Any]) -> Finding:
+    """Return what a checked filter finds, given its size. A stored size may be older than the total, and above it."""
+    total = max(count_contacts(workspace), size or 0)
+    return Finding(size, total, unknown_tags=unknown_tags(workspace, filter))

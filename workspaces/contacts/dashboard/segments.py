@@ -22,6 +22,7 @@ from workspaces.contacts.dashboard.segment_forms import (
     SegmentForm,
     TypedSegment,
     finding_of,
+    finding_with,
     rows_of,
 )
 from workspaces.contacts.models import Segment
@@ -35,7 +36,7 @@ from workspaces.contacts.services import (
     remove_segment,
     update_segment,
 )
-from workspaces.contacts.services.segments import SegmentChanges, unknown_tags
+from workspaces.contacts.services.segments import SegmentChanges
 from workspaces.subaccounts.dashboard.base import DashboardForm, DashboardView
 
 LIST = "app:segments"
@@ -149,8 +150,7 @@ class SegmentPage(SegmentDetail, SegmentFormView):
     def count(self, form: SegmentForm) -> Finding:
         """Use the stored number, if there is one, as long as nothing was typed."""
         if form.typed == self.typed_before():
-            size = attach_size(self.segment).size
-            return Finding(size, unknown_tags=unknown_tags(self.workspace, self.segment.filter))
+            return finding_with(attach_size(self.segment).size, self.workspace, self.segment.filter)
         return super().count(form)
 
     def save(self, form: SegmentForm) -> HttpResponse:
