@@ -26,7 +26,7 @@ from agency.models import (
 )
 from agency.models.jobs import ACTIVE
 from agency.notification_kinds import notification_kinds
-from agency.pages.activity_labels import ACTIONS, SUBJECTS
+from agency.pages.activity_labels import ACTIONS, DETAILS, SUBJECTS
 from agency.pages.guides import GUIDES
 from agency.pages.help import guides
 from agency.pages.registry import (
@@ -43,6 +43,7 @@ from agency.pages.registry import (
     Section,
     StrOrPromise,
     activity_actions,
+    activity_details,
     activity_targets,
     alert_sources,
     console_menu,
@@ -343,6 +344,7 @@ first_steps.add(*STEPS)
 figure_sources.add(FigureSource(name="agency", order=20, figures=figures))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
+activity_details.add(*DETAILS)
 retention_rules.add(*RULES)
 activity_targets.add(ActivityTarget("plan", "console:plan"), ActivityTarget("addon", "console:addon"))
 activity_targets.add(ActivityTarget("domain", "console:domain"), ActivityTarget("export", "console:export"))

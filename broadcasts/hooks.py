@@ -9,7 +9,15 @@ from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
 from agency.pages.help import DASHBOARD, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, console_menu, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    activity_actions,
+    activity_details,
+    console_menu,
+    dashboard_menu,
+)
 from agency.pages.search import support_panels
 from agency.services.activity import RecordedAction, recorded_actions
 from agency.services.exports import export_sources
@@ -106,6 +114,7 @@ event_types.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Broadcasts")))
+activity_details.add(ActivityDetail("broadcast.reason", _("Reason"), are_messages=True))
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(StateCheck("held_broadcasts", check_held_broadcasts))
 home_sections.add(NEXT_BROADCASTS)

@@ -10,7 +10,15 @@ from django.utils.translation import gettext_noop
 from agency.event_types import EventType, event_types
 from agency.models import Agency
 from agency.pages.help import CONSOLE, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    Section,
+    activity_actions,
+    activity_details,
+    console_menu,
+)
 from agency.pages.search import support_panels
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from channelconnect.api.agency import ConnectionSerializer
@@ -222,6 +230,7 @@ connect_pages.add(CONNECT_PAGE)
 channel_note_sources.add(CHANNEL_NOTES)
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Channel connect")))
+activity_details.add(ActivityDetail("connect.error_code", _("Error")))
 retention_rules.add(*RULES)
 disconnection_handlers.add(DisconnectionHandler(name="channelconnect.access", release=release_access))
 # Handlers run in this order: a person's identity before their messages, a message or comment before its changes, and

@@ -12,11 +12,13 @@ from agency.models import Agency
 from agency.pages.help import CONSOLE, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
+    ActivityDetail,
     ActivityTarget,
     FirstStep,
     MenuEntry,
     Section,
     activity_actions,
+    activity_details,
     activity_targets,
     console_menu,
     dashboard_menu,
@@ -156,6 +158,12 @@ first_steps.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, gettext_lazy("Packs")))
+activity_details.add(
+    ActivityDetail("pack.automations", gettext_lazy("Automations")),
+    ActivityDetail("pack.entry"),
+    ActivityDetail("pack.source", gettext_lazy("Source"), PackEntry.Source.choices),
+    ActivityDetail("pack.sub-account", gettext_lazy("Sub-account")),
+)
 activity_targets.add(ActivityTarget("pack", "console:pack"))
 hub_panels.add(*HUB_PANELS)
 automation_notices.add(AutomationNoticeSource("new versions", new_version_notices))

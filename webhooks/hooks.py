@@ -18,6 +18,7 @@ from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.help import CONSOLE, DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
+    ActivityDetail,
     ActivityTarget,
     Alert,
     AlertSource,
@@ -25,6 +26,7 @@ from agency.pages.registry import (
     MenuEntry,
     Section,
     activity_actions,
+    activity_details,
     activity_targets,
     alert_sources,
     console_menu,
@@ -225,6 +227,19 @@ first_steps.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Webhooks")))
+activity_details.add(
+    *ActivityDetail.from_labels(
+        {
+            "webhook.delivery": "",
+            "webhook.event": _("Event"),
+            "webhook.events": _("Events"),
+            "webhook.number": _("Deliveries"),
+            "webhook.since": _("Since"),
+            "webhook.until": _("Until"),
+            "webhook.url": "",
+        }
+    )
+)
 notification_kinds.add(*NOTIFICATION_KINDS)
 state_checks.add(*STATE_CHECKS)
 activity_targets.add(ActivityTarget("webhook", "console:webhook"))

@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 
 from agency.account.forms import CodeForm, PasswordAndCodeForm, PasswordForm
 from agency.account.profile import AccountFormView
-from agency.account.sessions import UNKNOWN
 from agency.account.sign_in import (
     PASSWORD_CHANGES,
     has_shown_password,
@@ -120,7 +119,7 @@ def _shown(request: HttpRequest, user: User) -> list[ShownSession]:
     shown = [
         ShownSession(
             id=_id(row),
-            browser=row.browser or UNKNOWN,
+            browser=row.browser,
             address=row.address,
             place=_place(request, row),
             signed_in_at=row.signed_in_at,

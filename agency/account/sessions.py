@@ -73,7 +73,9 @@ class SessionStore(DatabaseSessionStore):
         return row
 
 
+# What is stored is English; the filter `browser_name` writes it in the reader's language.
 UNKNOWN = "Unknown browser"
+JOINED_BY = " on "
 # The first match counts, as most browsers also claim to be those further down.
 BROWSERS = (
     ("Edg", "Edge"),
@@ -100,7 +102,7 @@ def describe_browser(user_agent: str) -> str:
     """Return browser and system, such as `Firefox on Windows`; no text of the request is repeated."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
-    return " on ".join(part for part in (browser, system) if part) or UNKNOWN
+    return JOINED_BY.join(part for part in (browser, system) if part) or UNKNOWN
 
 
 @receiver(user_logged_out)

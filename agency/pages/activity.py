@@ -17,11 +17,11 @@ from django.utils.translation import gettext_lazy
 from agency.models import ActivityEntry
 from agency.pages.pagination import LARGEST_ID
 from agency.pages.periods import PERIOD, beginning_of
-from agency.pages.registry import StrOrPromise, activity_actions, activity_targets
+from agency.pages.registry import ActivityDetail, StrOrPromise, activity_actions, activity_details, activity_targets
 from agency.pages.tables import ChoiceGroup, Filter
 from agency.services.activity import RecordedField, ValueFormat, recorded_actions
 from config.api.requests import is_storable
-from config.formats import format_day_time, format_number, format_zone
+from config.formats import format_day, format_day_time, format_number, format_zone
 
 # How many targets a line names.
 MOST_NAMED = 2
@@ -74,38 +74,62 @@ def target_url(entry: ActivityEntry) -> str:
 
 
 def details_of(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
-    """Yield what the entry says besides its action and its changes, as pairs of a name and a text."""
+    """Yield what the entry says besides its action and its changes, as pairs of a label and a text."""
     details: dict[str, Any] = entry.details
     if details.keys() == {"from", "to"}:
-        yield _("change"), _as_text(details)
+        yield capfirst(_("change")), _as_text(details)
         return
     for name, value in details.items():
-        if value not in ("", None) and not entry.changes.get(name):
-            yield name.replace("_", " "), _as_text(value)
+        if value in ("", None) or entry.changes.get(name):
+            continue
+        detail = _declared(entry.action, name)
+        if detail.label:
+            yield capfirst(str(detail.label)), _as_text(value, detail)
 
 
-def _as_text(value: Any) -> str:
+def _declared(action: str, name: str) -> ActivityDetail:
+    """Return how a detail is shown: as declared, or like the field of its name; an unknown one is shown by its name."""
+    if own := activity_details.get(f"{action.partition('.')[0]}.{name}"):
+        return own
+    known = recorded_actions.get(action)
+    if known and (field := known.field(name)):
+        return ActivityDetail(name, field.label, field.choices)
+    return activity_details.get(name) or ActivityDetail(name, name.replace("_", " "))
+
+
+def _as_text(value: Any, detail: ActivityDetail | None = None) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
+    if isinstance(value, int):
+        return format_number(value)
     if isinstance(value, dict) and value.keys() == {"from", "to"}:
-        return f"{_as_text(value['from'])} → {_as_text(value['to'])}"
+        return f"{_as_text(value['from'], detail)} → {_as_text(value['to'], detail)}"
     if isinstance(value, dict):
         return str(value.get("name", ", ".join(value)))
     if isinstance(value, list):
-        return ", ".join(map(_as_text, value))
-    return _("none") if value in ("", None) else _moment_or(str(value))
+        return ", ".join(_as_text(one, detail) for one in value)
+    return _("none") if value in ("", None) else _worded(str(value), detail)
+
+
+def _worded(text: str, detail: ActivityDetail | None) -> str:
+    """Write a value by its label, as the message that it is, or by the reader's clock; any other as it is."""
+    for known, label in detail.choices if detail else ():
+        if known == text:
+            return str(label)
+    return _(text) if detail and detail.are_messages else _moment_or(text)
 
 
 # As `isoformat` writes a moment; the log keeps moments as texts.
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d:\d\d")
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _moment_or(text: str) -> str:
-    """Write a moment by the reader's clock, and any other text as it is."""
-    if not _MOMENT.fullmatch(text):
-        return text
+    """Write a moment by the reader's clock, a day in the reader's way, and any other text as it is."""
     try:
-        return _moment(text)
+        if _DAY.fullmatch(text):
+            return format_day(date.fromisoformat(text))
+        return _moment(text) if _MOMENT.fullmatch(text) else text
     except (ValueError, OverflowError):
         return text
 

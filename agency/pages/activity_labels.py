@@ -1,6 +1,10 @@
-"""Labels and subjects of the agency's own actions in the activity log."""
+"""Labels, subjects and details of the agency's own actions in the activity log."""
 
 from django.utils.translation import gettext_lazy as _
+
+from agency.models import Mail, Member
+from agency.pages.registry import ActivityDetail
+from agency.services.mail.queue import INVITATIONS
 
 ACTIONS = {
     "bulk_operation.started": _("Bulk change started"),
@@ -76,3 +80,36 @@ SUBJECTS = {
     "sign_up": _("Sign-up"),
     "user": _("Team"),
 }
+
+MAIL_KINDS = [
+    *((kind.value, _("Invitation")) for kind in INVITATIONS),
+    (Mail.Kind.SIGN_UP_CONFIRMATION.value, _("Confirmation of a sign-up")),
+]
+DETAILS = (
+    ActivityDetail("role", _("Role"), [*Member.Role.choices, ("member", _("Member"))]),
+    ActivityDetail("mail.kind", _("Kind"), MAIL_KINDS),
+    ActivityDetail("brand.digest"),
+    ActivityDetail("bulk_operation.action"),  # is the name of the object
+    *ActivityDetail.from_labels(
+        {
+            "addon": _("Add-on"),
+            "allowed_networks": _("Allowed networks"),
+            "can_copy": _("May copy automations"),
+            "can_make_keys": _("May create sub-account keys"),
+            "done": _("Done"),
+            "expires_at": _("Works until"),
+            "format": _("Format"),
+            "host": _("Server"),
+            "left": _("left"),
+            "name": _("Name"),
+            "number": _("Number"),
+            "old_prefix": _("The old key"),
+            "old_valid_until": _("The old key works until"),
+            "plan": _("Plan"),
+            "prefix": _("Key"),
+            "privacy_url": _("Privacy notice"),
+            "reason": _("Reason"),
+            "terms_url": _("Terms"),
+        }
+    ),
+)

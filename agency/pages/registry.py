@@ -132,6 +132,25 @@ class ActivityAction:
 
 
 @dataclass(frozen=True, slots=True)
+class ActivityDetail:
+    """How the log shows a detail of its entries; one without a label is not shown, such as an id beside a name.
+
+    A name counts for all actions; after the first part of actions (`broadcast.reason`), for these alone. `choices`
+    label the values. Values that `are_messages` are shown in the reader's language.
+    """
+
+    name: str
+    label: StrOrPromise = ""
+    choices: Iterable[tuple[str, StrOrPromise]] = ()
+    are_messages: bool = False
+
+    @classmethod
+    def from_labels(cls, labels: Mapping[str, StrOrPromise]) -> Iterator[Self]:
+        """Yield a detail for each name with its label."""
+        return (cls(name, label) for name, label in labels.items())
+
+
+@dataclass(frozen=True, slots=True)
 class ActivityTarget:
     """A kind of object that activity entries are about; `url_name` is its page, whose address takes the public id."""
 
@@ -220,6 +239,12 @@ landing_pages = Registry[LandingPage](
 activity_actions = Registry[ActivityAction](
     "actions of the activity log",
     called="the pages and filters of the activity log read the labels (`action_label`)",
+    transaction="none",
+    failure="cannot happen: the items are data",
+)
+activity_details = Registry[ActivityDetail](
+    "details of the activity log",
+    called="`details_of` reads labels and choices, when the activity log is shown",
     transaction="none",
     failure="cannot happen: the items are data",
 )

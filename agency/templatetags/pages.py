@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from agency.account.sessions import JOINED_BY, UNKNOWN
 from agency.models import ActivityEntry, Notification
 from agency.notification_kinds import label_of, notification_kinds, sentence_of
 from agency.pages import activity
@@ -65,6 +66,15 @@ def entry_changes(entry: ActivityEntry) -> list[ShownChange]:
 @register.filter
 def entry_changes_for_customers(entry: ActivityEntry) -> list[ShownChange]:
     return activity.changes_for_customers(entry)
+
+
+@register.filter
+def browser_name(stored: str) -> str:
+    """Write what `describe_browser` has stored in the reader's language: the names of products stay."""
+    browser, joint, system = stored.partition(JOINED_BY)
+    if joint:
+        return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return _("Unknown browser") if stored in ("", UNKNOWN) else stored
 
 
 DAYS_OF_A_WEEK = 7

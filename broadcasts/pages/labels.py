@@ -7,6 +7,7 @@ from math import sqrt
 from typing import Any, Final
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from broadcasts.models import Broadcast, Recipient
 from config.formats import format_percent
@@ -53,6 +54,16 @@ OUTCOME_UNKNOWN: Final = "send_outcome_unknown"
 OUTCOME_UNKNOWN_LABEL: Final = _(
     "It is not known whether the message arrived. It was not sent again, so that nobody gets it twice."
 )
+# The provider's categories that we know, as `category_of` writes them.
+CATEGORY_LABELS: Final[dict[str, Any]] = {
+    "marketing": pgettext_lazy("category of messages", "Marketing"),
+    "marketing-lite": pgettext_lazy("category of messages", "Marketing, optimised"),
+    "utility": pgettext_lazy("category of messages", "Utility"),
+    "authentication": pgettext_lazy("category of messages", "Authentication"),
+    "authentication-international": pgettext_lazy("category of messages", "International authentication"),
+    "service": pgettext_lazy("category of messages", "Service"),
+    "referral-conversion": pgettext_lazy("category of messages", "Reply to an ad"),
+}
 VARIABLE_LABELS: Final[dict[str, Any]] = {
     "contact.first_name": _("First name"),
     "contact.last_name": _("Last name"),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from broadcasts.content import VARIABLE, variables_in
 from broadcasts.models import Broadcast, Wave
 from broadcasts.pages.labels import (
+    CATEGORY_LABELS,
     COLOURS,
     ENGAGEMENT_LABELS,
     RECIPIENT_STATUS_LABELS,
@@ -62,6 +63,7 @@ def broadcast_context(broadcast: Broadcast) -> dict[str, Any]:
         "waves": shown_waves,
         "bars": bars_of(shown_waves),
         "billed": billed_lines(found),
+        "category_labels": CATEGORY_LABELS,
         "status_label": STATUS_LABELS[found.status],
         "colour": COLOURS.get(Status(found.status), ""),
         "engagements": ENGAGEMENT_LABELS,

@@ -12,6 +12,7 @@ from typing import Any, Final
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext_noop
 
 from agency.actors import SYSTEM
 from agency.models import Agency
@@ -89,7 +90,7 @@ def _approved_components(broadcast: Broadcast) -> list[object]:
 
 BATCH: Final = 50
 NO_SEGMENT: Final = "The segment that it goes to was removed. Cancel it, and make another one."
-NOT_CONNECTED: Final = "The channel is not connected. Reconnect it, then resume."
+NOT_CONNECTED: Final = gettext_noop("The channel is not connected. Reconnect it, then resume.")
 Status = Broadcast.Status
 Work = Callable[..., bool]
 

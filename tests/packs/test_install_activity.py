@@ -31,7 +31,7 @@ def test_an_installed_pack_is_one_entry(a: Tenant, packs: PackClient) -> None:
     assert (entry.action, entry.target_name, entry.workspace_uuid) == ("pack.installed", "Bundle", customer.uuid)
     console = at_the_console(a.agency)
     shown = text(console.get("/console/activity"))
-    assert "Pack installed automations: Extra 1, Extra 2, Extra 3 sub-account: Corner Salon Bundle" in shown
+    assert "Pack installed Automations: Extra 1, Extra 2, Extra 3 Sub-account: Corner Salon Bundle" in shown
     assert "Pack installed Bundle" in text(console.get(f"/console/sub-accounts/{customer.uuid}"))
     assert "Pack installed Bundle" in text(console.get("/console/"))
 

@@ -8,7 +8,15 @@ from django.utils.translation import gettext_noop
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.help import DASHBOARD, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    Section,
+    activity_actions,
+    activity_details,
+    dashboard_menu,
+)
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.content import mail_links
@@ -100,6 +108,7 @@ staff_uses.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Appointments")))
+activity_details.add(ActivityDetail("external_calendar.calendar", _("Calendar")))
 
 # The booking page, and the e-mails to its visitors.
 appointment_handlers.add(mails.MAIL_HANDLER)

@@ -14,10 +14,12 @@ from agency.notification_kinds import notification_kinds
 from agency.pages.help import DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
+    ActivityDetail,
     Alert,
     MenuEntry,
     Section,
     activity_actions,
+    activity_details,
     console_menu,
     dashboard_menu,
 )
@@ -257,6 +259,11 @@ dashboard_menu.add(
 )
 recorded_actions.add(*RecordedAction.from_fields(FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
+activity_details.add(
+    ActivityDetail("automation.run", gettext_lazy("Run")),
+    ActivityDetail("automation.slots", gettext_lazy("filled in")),
+    ActivityDetail("automation.version", gettext_lazy("Version")),
+)
 event_types.add(
     workspace_event_type(
         RUN_FAILED,

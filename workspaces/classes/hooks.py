@@ -6,7 +6,14 @@ from django.utils.translation import gettext_noop
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.help import DASHBOARD, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    activity_actions,
+    activity_details,
+    dashboard_menu,
+)
 from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import ServiceUse, StaffUse, service_uses, staff_uses
 from workspaces.classes import events
@@ -90,6 +97,11 @@ contact_panels.add(
 )
 timeline_sources.add(TimelineSource(name="classes", entries=classes_of_timeline))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, _("Classes")))
+activity_details.add(
+    ActivityDetail("class.class"),
+    ActivityDetail("class_series.first_date", _("First day")),
+    ActivityDetail("starts_at", _("Starts")),
+)
 guides.add(
     Guide(
         area=DASHBOARD,

@@ -8,7 +8,14 @@ from django.utils.translation import gettext_noop
 from agency.event_types import EventType, event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.help import DASHBOARD, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    activity_actions,
+    activity_details,
+    dashboard_menu,
+)
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from config.api.fields import ListField
 from config.api.text_fields import CharField
@@ -127,6 +134,22 @@ activity_actions.add(
             "task.removed": _("Task removed"),
         },
         _("Contacts"),
+    )
+)
+activity_details.add(
+    *ActivityDetail.from_labels(
+        {
+            "contact.contact": _("Contact"),
+            "contact.created": _("Created"),
+            "contact.details": _("Details"),
+            "contact.merged": "",
+            "contact.refused": _("Refused"),
+            "contact.updated": _("Changed"),
+            "filename": _("File"),
+            "rows": _("Rows"),
+            "segment.segment": "",
+            "task.task": _("Task"),
+        }
     )
 )
 guides.add(

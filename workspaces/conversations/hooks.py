@@ -15,7 +15,14 @@ from agency.models import Agency
 from agency.notification_kinds import notification_kinds
 from agency.pages.charts import ChartSource, chart_sources, counted_series
 from agency.pages.help import DASHBOARD, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, activity_actions, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    activity_actions,
+    activity_details,
+    dashboard_menu,
+)
 from agency.pages.search import SupportPanel, SupportRow, support_panels
 from agency.services.activity import RecordedAction, RecordedField, recorded_actions
 from agency.services.hourly_counts import CountedHours, HourlyCounter, hourly_counters
@@ -177,6 +184,7 @@ activity_actions.add(
         _("Conversations"),
     )
 )
+activity_details.add(ActivityDetail("saved_reply", _("Saved reply")))
 timeline_sources.add(TimelineSource(name="conversations", entries=messages_of_timeline))
 contact_lock_handlers.add(LOCK_HANDLER)
 contact_merge_handlers.add(MERGE_HANDLER)

@@ -10,7 +10,16 @@ from django.utils.translation import gettext_noop
 from agency.event_types import event_types
 from agency.notification_kinds import notification_kinds
 from agency.pages.help import DASHBOARD, Guide, guides
-from agency.pages.registry import ActivityAction, MenuEntry, Section, activity_actions, console_menu, dashboard_menu
+from agency.pages.registry import (
+    ActivityAction,
+    ActivityDetail,
+    MenuEntry,
+    Section,
+    activity_actions,
+    activity_details,
+    console_menu,
+    dashboard_menu,
+)
 from agency.services.activity import RecordedAction, RecordedField, ValueFormat, recorded_actions
 from agency.services.mail.attachments import mail_attachments
 from agency.services.mail.content import mail_links
@@ -20,9 +29,10 @@ from config.retention import retention_rules
 from workspaces.contacts.pages import ContactPanel, TimelineSource, contact_panels, timeline_sources
 from workspaces.contacts.services import contact_merge_handlers, contact_removal_handlers
 from workspaces.finance import events
+from workspaces.finance.dashboard.exports import FILES
 from workspaces.finance.dashboard.reports import invoices_of_contact, money_of_timeline
 from workspaces.finance.dashboard.settings import ACCOUNT_LABELS
-from workspaces.finance.models import ProviderAccount, ProviderEvent
+from workspaces.finance.models import Invoice, ProviderAccount, ProviderEvent
 from workspaces.finance.providers.faults import OF_THE_KEY
 from workspaces.finance.public import LONGEST_EVENT
 from workspaces.finance.serializers.invoices import InvoiceSerializer
@@ -222,6 +232,29 @@ contact_panels.add(
 )
 recorded_actions.add(*RecordedAction.from_fields({"finance.bookkeeping_changed": ACCOUNT_FIELDS}))
 activity_actions.add(*ActivityAction.from_labels(FINANCE_PAGE_ACTIONS, _("Finance")))
+activity_details.add(
+    ActivityDetail("finance.file", _("File"), [*FILES, ("payout", _("Payouts"))]),
+    ActivityDetail("finance.kind", _("Kind"), Invoice.Kind.choices),
+    ActivityDetail("payment_account.provider", _("Provider"), ProviderAccount.Provider.choices),
+    *ActivityDetail.from_labels(
+        {
+            "amount": _("Amount"),
+            "currency": _("Currency"),
+            "finance.first": _("First day"),
+            "finance.last": _("Last day"),
+            "invoice.invoice": "",
+            "invoice.number": _("Invoice"),
+            "payment.invoice": "",
+            "payment.number": _("Invoice"),
+            "payment.payment": "",
+            "payment_account.account": _("Account"),
+            "payment_account.key": _("Key"),
+            "payout.failure": _("Reason"),
+            "payout.payout": "",
+            "tax_rate.tax_rate": "",
+        }
+    ),
+)
 guides.add(
     Guide(
         area=DASHBOARD,

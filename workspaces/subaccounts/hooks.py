@@ -19,6 +19,7 @@ from agency.pages.charts import ChartSource, chart_sources
 from agency.pages.help import CONSOLE, DASHBOARD, Guide, guides
 from agency.pages.registry import (
     ActivityAction,
+    ActivityDetail,
     ActivityTarget,
     Alert,
     AlertSource,
@@ -30,6 +31,7 @@ from agency.pages.registry import (
     MenuEntry,
     Section,
     activity_actions,
+    activity_details,
     activity_targets,
     alert_sources,
     console_menu,
@@ -66,7 +68,7 @@ from workspaces.subaccounts.api.workspace import WorkspaceChannelSerializer
 from workspaces.subaccounts.console.bulk import BULK_ACTIONS, SUB_ACCOUNT_EXPORT
 from workspaces.subaccounts.dashboard.home import broken_channels, channel_step
 from workspaces.subaccounts.events import workspace_event_type
-from workspaces.subaccounts.models import Channel, Workspace
+from workspaces.subaccounts.models import CHANNEL_NAMES, Channel, Workspace
 from workspaces.subaccounts.models.workspaces import BusinessType
 from workspaces.subaccounts.pages.agency_access import leave_on_signing_out
 from workspaces.subaccounts.pages.panels import (
@@ -332,6 +334,7 @@ landing_pages.add(LandingPage(name="app", url_name="app:home", order=30, is_open
 figure_sources.add(FigureSource(name="workspaces", order=10, figures=figures))
 recorded_actions.add(*RecordedAction.from_fields(RECORDED_FIELDS))
 activity_actions.add(*ActivityAction.from_labels(ACTIONS, SUBJECTS))
+activity_details.add(ActivityDetail("platform", _("Platform"), CHANNEL_NAMES.items()))
 notification_kinds.add(*notifications.KINDS)
 recipient_sources.add(notifications.PEOPLE)
 state_checks.add(

@@ -11,6 +11,7 @@ from agency.actors import SYSTEM, Actor
 from agency.pages.activity import action_label
 from agency.pages.registry import ActivityAction, activity_actions
 from agency.services import record_activity
+from broadcasts.services.moving import BROKE_OFF
 from tests import furnished
 from tests.agency.console.browsers import a_browser, a_member, text
 from tests.factories import PlanFactory
@@ -51,8 +52,36 @@ def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     page = text(admin.get(LOG))
     assert f"Field Before After Name Customer {a.mark} After" in page
     assert f"Plan Plan {a.mark} Gold" in page
-    assert f"addon: Add-on {a.mark}" in page
-    assert "can copy: no" in page
+    assert f"Add-on: Add-on {a.mark}" in page
+    assert "May copy automations: no" in page
+
+
+def test_details_are_in_the_words_of_the_reader_and_without_ids(a: Tenant, admin: Client) -> None:
+    uuid = str(a.workspace.uuid)
+    found: dict[str, dict[str, Any]] = {
+        "broadcast.paused": {"reason": BROKE_OFF},
+        "channel.connected": {"platform": "whatsapp", "name": "Line 1"},
+        "finance.exported": {"file": "datev", "first": "2026-01-01", "last": "2026-03-31"},
+        "invoice.issued": {"invoice": uuid, "number": "INV-7"},
+        "member.added": {"role": "owner"},
+        "webhook.redelivered": {"event": "contact.updated", "delivery": uuid},
+    }
+    for action, details in found.items():
+        target = ("thing", "1", "Thing")
+        record_activity(by=SYSTEM, action=action, agency_id=a.agency.pk, target=target, details=details)
+    page = admin.get(LOG, headers={"accept-language": "de"})
+    shown = text(page)
+    for expected in (
+        "Grund: Die Vorbereitung dieser Rundsendung brach fünfmal ab.",
+        "Plattform: WhatsApp",
+        "Datei: Buchungen für DATEV",
+        "Erster Tag: 1. Jan. 2026",
+        "Rechnung: INV-7",
+        "Rolle: Inhaber",
+        "Ereignis: contact.updated",
+    ):
+        assert expected in shown
+    assert uuid not in shown
 
 
 def test_odd_details_are_shown_as_far_as_possible(a: Tenant, admin: Client) -> None:
@@ -74,12 +103,12 @@ def test_odd_details_are_shown_as_far_as_possible(a: Tenant, admin: Client) -> N
         details=details,
     )
     page = text(admin.get(LOG))
-    assert "odd: x, y" in page
-    assert "list: a, b" in page
-    assert "pair: none → 3" in page
-    assert "starts at: 1 Dec 2026, 12:00 UTC" in page
-    assert "no month: 2026-13-01T12:00:00+00:00" in page
-    assert "too late: 9999-12-31T23:59:59-12:00" in page
+    assert "Odd: x, y" in page
+    assert "List: a, b" in page
+    assert "Pair: none → 3" in page
+    assert "Starts: 1 Dec 2026, 12:00 UTC" in page
+    assert "No month: 2026-13-01T12:00:00+00:00" in page
+    assert "Too late: 9999-12-31T23:59:59-12:00" in page
 
 
 def test_an_entry_about_a_sub_account_leads_to_its_page(a: Tenant, admin: Client) -> None:

@@ -12,6 +12,7 @@ from django.utils.timezone import now
 from agency.account.sessions import describe_browser
 from agency.actors import SYSTEM
 from agency.models import ActivityEntry, Mail, RecoveryCode, TwoFactor, User, UserSession
+from agency.services.mail.content import render_mail
 from agency.services.passwords import end_session
 from config.operations.erasure import close_account, personal_data_of
 from tests.agency.console.browsers import PASSWORD, a_browser, a_person, flashes, text
@@ -53,6 +54,20 @@ def test_each_is_described_and_none_gives_its_key_away(person: User) -> None:
     keys = UserSession.objects.values_list("session_key", flat=True)
     assert len(keys) == 2
     assert not any(key in page.content.decode() for key in keys)
+
+
+def test_what_joins_the_names_and_an_unknown_browser_are_messages(
+    person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = signed_in(person)
+    for user_agent in (PHONE, "curl/8.0"):
+        signed_in(person, user_agent)
+    monkeypatch.setattr("agency.templatetags.pages._", lambda message: f"«{message}»")
+    page = here.get(SECURITY)
+    assert "«Firefox on Windows» This browser" in text(page)
+    assert 'aria-label="Sign out: «Unknown browser»"' in page.content.decode()
+    told = Mail.objects.filter(kind=Mail.Kind.NEW_SIGN_IN).earliest("id")
+    assert "with a new browser: «Safari on iPhone», from" in str(render_mail(told, link="").body).replace("\n", " ")
 
 
 def test_one_is_ended_from_another_at_once(person: User) -> None:

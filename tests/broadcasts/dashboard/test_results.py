@@ -1,6 +1,6 @@
 """The results on a broadcast's page: a funnel, averages of earlier broadcasts, replies and opt-outs."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from django.db import connection
@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.timezone import now
 
 from broadcasts.models import Broadcast
+from broadcasts.services.costs import Billed, add_billed
 from broadcasts.services.counts import add_counts
 from broadcasts.services.results import MOST_COMPARED, funnel_of, results_of
 from tests.agency.console.browsers import text
@@ -66,7 +67,11 @@ def test_shares_are_compared_with_the_last_ten_that_were_sent(channel: Channel) 
     assert results.compared == 10
     assert averages == pytest.approx([82.0, 97.5, 20 / 30 * 10, 50.0])
 
+    month = date(2026, 11, 1)
+    add_billed({Billed(own.pk, month, category, "DE", True): 3 for category in ("marketing", "of-tomorrow")})
     page = text(dashboard_client(channel.workspace).get(f"/app/broadcasts/{own.uuid}"))
+    assert "Nov 2026 Marketing DE 3" in page
+    assert "Nov 2026 of-tomorrow DE 3" in page
     # Each person counts once in the progress, so its words and its shares are not the results' own.
     assert "Read 30 30.0% Delivered, not read 50 50.0% Sent, not yet delivered 0 0.0%" in page
     assert "Read 30 37.5% average 6.7%" in page
