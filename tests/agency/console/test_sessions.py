@@ -56,18 +56,17 @@ def test_each_is_described_and_none_gives_its_key_away(person: User) -> None:
     assert not any(key in page.content.decode() for key in keys)
 
 
-def test_what_joins_the_names_and_an_unknown_browser_are_messages(
-    person: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_browser_is_named_in_the_reader_s_language(person: User) -> None:
+    User.objects.filter(pk=person.pk).update(language="de")
     here = signed_in(person)
     for user_agent in (PHONE, "curl/8.0"):
         signed_in(person, user_agent)
-    monkeypatch.setattr("agency.templatetags.pages._", lambda message: f"«{message}»")
     page = here.get(SECURITY)
-    assert "«Firefox on Windows» This browser" in text(page)
-    assert 'aria-label="Sign out: «Unknown browser»"' in page.content.decode()
+    assert "Firefox unter Windows" in text(page)
+    assert 'aria-label="Abmelden: Unbekannter Browser"' in page.content.decode()
     told = Mail.objects.filter(kind=Mail.Kind.NEW_SIGN_IN).earliest("id")
-    assert "with a new browser: «Safari on iPhone», from" in str(render_mail(told, link="").body).replace("\n", " ")
+    assert "mit einem neuen Browser" in str(render_mail(told, link="").body)
+    assert "Safari unter iPhone" in str(render_mail(told, link="").body).replace("\n", " ")
 
 
 def test_one_is_ended_from_another_at_once(person: User) -> None:
