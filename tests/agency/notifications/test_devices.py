@@ -273,7 +273,7 @@ def test_an_alert_says_what_an_e_mail_says_and_is_signed_and_sealed(
     lose(a)
     send_pushes()
     [request], [alert] = service.requests, service.alerts
-    assert (alert["title"], alert["lang"]) == ("Kanal verloren", "de")
+    assert (alert["title"], alert["lang"]) == ("Kanal getrennt", "de")
     assert "Corner Salon" in alert["body"]
     assert "Front desk" in alert["body"]
     assert alert["path"] == f"/console/sub-accounts/{a.workspace.uuid}"
