@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from agency.models import PushSubscription, QueuedPush, User, VapidKey
 from agency.services.notifications.devices import remove_devices_of_session
-from agency.services.notifications.push_queue import record_sent
+from agency.services.notifications.push_queue import hold_devices, record_sent
 from tests.factories import ChannelFactory, WorkspaceMemberFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
@@ -135,6 +135,8 @@ def test_messages_go_on_while_a_device_is_removed_and_leave_it_out(a: Tenant) ->
         if number:
             assert is_removed.wait(PATIENCE_SECONDS)
             try:
+                with transaction.atomic():
+                    assert hold_devices(PushSubscription.objects.all()) == [staying], "those of notifications"
                 return receive(received(a.channel))
             finally:
                 are_read.set()
