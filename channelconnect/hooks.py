@@ -33,7 +33,6 @@ from channelconnect.pages.panels import CONCERNS as HUB_CONCERNS
 from channelconnect.providers.message_results import known_sentence
 from channelconnect.providers.notices.events import (
     AccountLost,
-    AccountRegained,
     HistoryShared,
     LimitChanged,
     QualityChanged,
@@ -43,8 +42,8 @@ from channelconnect.sending.allowance import used_people
 from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.read_marks import ReadMarks
 from channelconnect.sending.sources import message_sources
-from channelconnect.services.accounts import change_limits, change_qualities, lose_accounts, record_marketing_opt_outs
-from channelconnect.services.business_app import keep_listed_contacts, record_history_progress, regain_accounts
+from channelconnect.services.accounts import change_access, change_limits, change_qualities, record_marketing_opt_outs
+from channelconnect.services.business_app import keep_listed_contacts, record_history_progress
 from channelconnect.services.sessions.ending import CONNECTIONS
 from channelconnect.services.settings import RULES
 from channelconnect.services.subscriptions import release_access
@@ -252,8 +251,7 @@ fact_handlers.add(
     FactHandler(facts.StatusChanged, inbound.apply_statuses, inbound.lock_channels),
     FactHandler(facts.StatusChanged, record_marketing_opt_outs, inbound.lock_channels, owner="channelconnect"),
     FactHandler(facts.ReadUpTo, inbound.apply_read_watermarks, inbound.lock_channels),
-    FactHandler(AccountLost, lose_accounts),
-    FactHandler(AccountRegained, regain_accounts),
+    FactHandler(AccountLost, change_access),
     FactHandler(HistoryShared, record_history_progress),
     FactHandler(QualityChanged, change_qualities),
     FactHandler(LimitChanged, change_limits),

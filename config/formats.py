@@ -125,6 +125,11 @@ def format_currency(amount: Decimal, currency: str, decimals: int, language: str
     return str(pattern.apply(amount, locale, currency=currency, currency_digits=False, group_separator=is_grouped))
 
 
+def writes_language(language: str) -> bool:
+    """Whether numbers and money can be written in a language, which anybody may have named."""
+    return language.isalpha() and bool(import_module("babel.localedata").exists(language))
+
+
 def format_typed(value: Number, decimals: int | None = None) -> str:
     """Write a number as people type it into a field: without separated thousands, such as `1234.50`."""
     exact = Decimal(str(value))

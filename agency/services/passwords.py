@@ -14,6 +14,7 @@ from agency.models import Agency, Mail, Member, PasswordResetRequest, PushSubscr
 from agency.services.activity import record_activity
 from agency.services.hosts import hosts_of
 from agency.services.mail.queue import queue_mail
+from agency.services.notifications.push_queue import delete_devices
 from config.errors import Conflict
 from config.hooks import Registry
 from config.tries.counting import begin_next, run_begun
@@ -100,7 +101,7 @@ PASSWORD_TOKENS: Final = PasswordTokens()
 
 def end_sessions(*, user: User, keep: str | None = None) -> int:
     """End every session of a person but the one with the key `keep`; return how many ended."""
-    PushSubscription.objects.filter(user=user).exclude(session_key=keep or "").delete()
+    delete_devices(PushSubscription.objects.filter(user=user).exclude(session_key=keep or ""))
     ended, _ = UserSession.objects.filter(user=user).exclude(session_key=keep or "").delete()
     return ended
 
@@ -117,7 +118,7 @@ def end_other_sessions(*, user: User, keep: str, by: Actor) -> int:
 @transaction.atomic
 def end_session(*, user: User, key: str, by: Actor) -> bool:
     """Sign a person out of one browser; return False if that session has ended already."""
-    PushSubscription.objects.filter(user=user, session_key=key).delete()
+    delete_devices(PushSubscription.objects.filter(user=user, session_key=key))
     ended, _ = UserSession.objects.filter(user=user, session_key=key).delete()
     if ended:
         _record(user, by, ended)

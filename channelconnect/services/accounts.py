@@ -25,7 +25,7 @@ from config.tries.counting import Try, begin_next, run_begun
 from workspaces.conversations.facts import MarketingPreferenceChanged, StatusChanged
 from workspaces.conversations.services import inbound
 from workspaces.subaccounts.models import Channel
-from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost
+from workspaces.subaccounts.services import change_channel_limit, mark_channel_lost, reconnect_channel
 from workspaces.subaccounts.services.channels import UNCHANGED
 
 # Only numbers that stay in the WhatsApp Business app are offboarded, not others of their business account.
@@ -35,12 +35,41 @@ Event = TypeVar("Event", bound=ProviderEvent)
 NO_DIGIT = re.compile(r"\D")
 
 
-def lose_accounts(facts: Sequence[AccountLost], *, now: datetime) -> None:
-    """Mark channels `error` if they were connected before their account, or all of its container, was lost."""
-    for channel, [fact, *_] in _concerned(facts, _is_since_connection):
-        is_elsewhere = fact.reason == OFFBOARDED and not channel.is_on_business_app
-        if channel.status == Channel.Status.ACTIVE and not is_elsewhere:
-            mark_channel_lost(channel=channel, reason=fact.reason, now=now, by=SYSTEM)
+def change_access(facts: Sequence[AccountLost], *, now: datetime) -> None:
+    """Mark channels `error` if they were connected before their account, or all of its container, was lost.
+
+    Those that were lost because the WhatsApp Business app moved to another phone become active again with it. Facts
+    count in the order of their times. A callback from before the last connection comes late, and does not count.
+    """
+    for found, told in _concerned(facts, _is_since_connection):
+        channel = found
+        for fact in told:
+            if fact.is_over:
+                channel = _regain(channel, now)
+            else:
+                _lose(channel, fact, now)
+
+
+def _lose(channel: Channel, fact: AccountLost, now: datetime) -> None:
+    is_elsewhere = fact.reason == OFFBOARDED and not channel.is_on_business_app
+    if channel.status == Channel.Status.ACTIVE and not is_elsewhere:
+        mark_channel_lost(channel=channel, reason=fact.reason, now=now, by=SYSTEM)
+
+
+def _regain(channel: Channel, now: datetime) -> Channel:
+    if channel.status != Channel.Status.ERROR or channel.lost_reason != OFFBOARDED:
+        return channel
+    return reconnect_channel(
+        channel=channel,
+        name=channel.name,
+        handle=channel.handle,
+        messaging_limit=channel.messaging_limit,
+        quality=channel.quality,
+        told_at=channel.limit_told_at or channel.connected_at,
+        is_on_business_app=channel.is_on_business_app,
+        now=now,
+        by=SYSTEM,
+    )
 
 
 def change_limits(facts: Sequence[LimitChanged], *, now: datetime) -> None:

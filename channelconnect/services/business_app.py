@@ -13,20 +13,18 @@ from django.db import transaction
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Coalesce, Greatest
 
-from agency.actors import SYSTEM
 from channelconnect.models import BusinessAppSync, ChannelCredential
 from channelconnect.providers.graph import ProviderFault
-from channelconnect.providers.notices.events import AccountRegained, HistoryShared
+from channelconnect.providers.notices.events import HistoryShared
 from channelconnect.providers.platforms import AppData, whatsapp
 from channelconnect.providers.transport import Limits
-from channelconnect.services.accounts import A_SECOND, OFFBOARDED
+from channelconnect.services.accounts import A_SECOND
 from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
 from workspaces.contacts.services.channel_people import ChannelPerson, find_or_create_contacts
 from workspaces.conversations.facts import ContactListed
 from workspaces.conversations.services.inbound.conversations import channel_person
 from workspaces.subaccounts.models import Channel
-from workspaces.subaccounts.services import reconnect_channel
 
 logger = logging.getLogger(__name__)
 
@@ -160,36 +158,3 @@ def record_history_progress(facts: Sequence[HistoryShared], *, now: datetime) ->
             rows.update(is_history_declined=True)
         else:
             rows.update(history_fault=fact.error_code)
-
-
-def regain_accounts(facts: Sequence[AccountRegained], *, now: datetime) -> None:
-    """Make channels active again that were lost because the WhatsApp Business app moved to another phone.
-
-    A callback may come late, when the number has been connected by hand and lost once more. So one from before the last
-    connection does not count.
-    """
-    containers: dict[str, datetime] = {}
-    for fact in facts:
-        if fact.container_id:
-            at = fact.at or now
-            containers[fact.container_id] = max(at, containers.get(fact.container_id, at))
-    lost = Channel.objects.filter(
-        platform="whatsapp",
-        status=Channel.Status.ERROR,
-        lost_reason=OFFBOARDED,
-        credential__container_id__in=containers,
-    ).annotate(container_id=F("credential__container_id"))
-    for channel in lost.select_related("workspace").order_by("pk"):
-        if containers[channel.container_id] + A_SECOND <= channel.connected_at:
-            continue
-        reconnect_channel(
-            channel=channel,
-            name=channel.name,
-            handle=channel.handle,
-            messaging_limit=channel.messaging_limit,
-            quality=channel.quality,
-            told_at=channel.limit_told_at or channel.connected_at,
-            is_on_business_app=channel.is_on_business_app,
-            now=now,
-            by=SYSTEM,
-        )

@@ -12,7 +12,13 @@ from django.db.models.functions import Now
 
 from agency.models import NotificationEvent, PushSubscription, QueuedPush, User, UserSession, VapidKey
 from agency.models.push import LONGEST_ENDPOINT
-from agency.services.notifications.push_queue import APART, MOST_WAITING, waiting_by_device
+from agency.services.notifications.push_queue import (
+    APART,
+    MOST_WAITING,
+    delete_devices,
+    hold_devices,
+    waiting_by_device,
+)
 from agency.services.notifications.web_push import make_key_pair, parse_browser_keys
 from config.db import database_now
 from config.errors import Conflict, InvalidInput
@@ -91,10 +97,10 @@ def add_device(
         raise DeviceRefused from error
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     own = PushSubscription.objects.filter(user=user)
-    own.exclude(pk__in=live_subscriptions().filter(user=user).values("pk")).delete()
-    own.filter(endpoint=replaces).exclude(endpoint=endpoint).delete()
-    own.filter(session_key=session_key).exclude(endpoint=endpoint).delete()
-    PushSubscription.objects.filter(endpoint=endpoint).exclude(user=user).delete()
+    live = live_subscriptions().filter(user=user).values("pk")
+    replaced = (Q(endpoint=replaces) | Q(session_key=session_key)) & ~Q(endpoint=endpoint)
+    outdated = Q(user=user) & (~Q(pk__in=live) | replaced)
+    delete_devices(PushSubscription.objects.filter(outdated | Q(endpoint=endpoint) & ~Q(user=user)))
     if own.exclude(endpoint=endpoint).count() >= MOST_DEVICES:
         raise TooManyDevices
     row, _ = PushSubscription.objects.update_or_create(
@@ -139,13 +145,12 @@ def service_of(endpoint: str) -> str:
 
 def remove_device(*, user: User, device: UUID) -> bool:
     """Show no alerts there any more; return whether there was such a device of the person."""
-    removed, _ = PushSubscription.objects.filter(user=user, uuid=device).delete()
-    return bool(removed)
+    return bool(delete_devices(PushSubscription.objects.filter(user=user, uuid=device)))
 
 
 def remove_devices_of_session(session_key: str) -> None:
     """Show no alerts in a browser whose person signs out."""
-    PushSubscription.objects.filter(session_key=session_key).delete()
+    delete_devices(PushSubscription.objects.filter(session_key=session_key))
 
 
 def move_devices(before: str, after: str) -> None:
@@ -157,7 +162,7 @@ def move_devices(before: str, after: str) -> None:
 def queue_test(*, user: User) -> int:
     """Send a test alert to all devices of a person; return to how many."""
     now = database_now()
-    devices = list(devices_of(user)[:MOST_DEVICES])
+    devices = hold_devices(devices_of(user)[:MOST_DEVICES])
     QueuedPush.objects.bulk_create(
         [_queued(one, now, now, topic=TEST_TOPIC, kind=TEST_KIND) for one in devices], ignore_conflicts=True
     )
@@ -169,7 +174,7 @@ def queue_pushes(event: NotificationEvent, people: Collection[int], *, now: date
 
     A device of an agency's host shows nothing of other agencies. One for which too many wait gets no more.
     """
-    devices = list(live_subscriptions().filter(Q(agency=None) | Q(agency=event.agency_id), user__in=people))
+    devices = hold_devices(live_subscriptions().filter(Q(agency=None) | Q(agency=event.agency_id), user__in=people))
     waiting = waiting_by_device(devices) if devices else {}
     rows = [
         _queued(one, now, now + waiting.get(one.pk, 0) * APART, topic=f"n{event.pk}", kind=event.kind, event=event)

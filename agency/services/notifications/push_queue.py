@@ -12,6 +12,7 @@ from agency.models import PushSubscription, QueuedPush
 from config.db import TimeOrExpression, database_now
 from config.metrics import Counter as Metric
 from config.metrics import count
+from config.postgresql.arrays import integers
 
 SENT: Final = Metric("pushes_total", "Alerts given to push services, by what came of it.", label="outcome")
 
@@ -37,6 +38,11 @@ WITH RECURSIVE found AS (
 )
 SELECT service FROM found
 """
+# An alert and its subscription are locked in this order: the subscription first. Whoever writes alerts holds their
+# subscriptions until its transaction ends, and leaves out those that are being deleted.
+HOLD: Final = """
+SELECT id FROM agency_pushsubscription WHERE id = ANY (%s::bigint[]) ORDER BY id FOR KEY SHARE SKIP LOCKED
+"""
 
 
 def due_pushes(now: TimeOrExpression) -> "QuerySet[QueuedPush]":
@@ -47,6 +53,26 @@ def waiting_by_device(devices: Collection[PushSubscription]) -> dict[int, int]:
     """Return how many alerts wait for each of these devices, by their ids."""
     waiting = QueuedPush.objects.filter(subscription__in=devices, sent_at=None)
     return dict(waiting.values_list("subscription").annotate(Count("pk")).order_by())
+
+
+def hold_devices(rows: "QuerySet[PushSubscription]") -> list[PushSubscription]:
+    """Return those of these subscriptions that nobody is deleting. They stay until the caller's transaction ends."""
+    devices = list(rows)
+    if not devices:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, [integers([one.pk for one in devices])])
+        held = {key for (key,) in cursor.fetchall()}
+    return [one for one in devices if one.pk in held]
+
+
+@transaction.atomic
+def delete_devices(rows: "QuerySet[PushSubscription]") -> int:
+    """Delete subscriptions with all their alerts; return how many."""
+    keys = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
+    if keys:
+        PushSubscription.objects.filter(pk__in=keys).delete()
+    return len(keys)
 
 
 # Taking --------------------------------------------------------------------------------------------------------------
@@ -99,11 +125,11 @@ def _locked(rows: "QuerySet[QueuedPush]", most: int) -> list[QueuedPush]:
 def record_sent(push: QueuedPush, *, quiet: timedelta) -> None:
     """Delete the row, or keep it for the quiet time of its kind. What came meanwhile is sent after that time."""
     rows, now = QueuedPush.objects.filter(pk=push.pk), database_now()
+    PushSubscription.objects.filter(pk=push.subscription_id).update(failures=0, last_used_at=now)
     if quiet:
         rows.update(sent_at=now, due_at=now + quiet, tries=0, again=False)
     else:
         rows.delete()
-    PushSubscription.objects.filter(pk=push.subscription_id).update(failures=0, last_used_at=now)
     count("pushes_total", 1, "sent")
 
 
@@ -118,7 +144,7 @@ def end_quiet_time(push: QueuedPush) -> None:
 
 def remove_device_of(push: QueuedPush, outcome: str) -> None:
     """Delete a subscription that nobody can use any more, with all its alerts."""
-    PushSubscription.objects.filter(pk=push.subscription_id).delete()
+    delete_devices(PushSubscription.objects.filter(pk=push.subscription_id))
     count("pushes_total", 1, outcome)
 
 
@@ -126,7 +152,7 @@ def record_failure(push: QueuedPush) -> None:
     rows = PushSubscription.objects.filter(pk=push.subscription_id)
     rows.update(failures=F("failures") + 1)
     if push.created_at < database_now() - SHORTEST_DEATH:
-        rows.filter(failures__gte=MOST_FAILURES).delete()
+        delete_devices(rows.filter(failures__gte=MOST_FAILURES))
 
 
 def wait(push: QueuedPush, due_at: datetime) -> None:

@@ -62,14 +62,13 @@ class ProviderEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountLost(ProviderEvent):
-    """We may no longer act for the account, or for all accounts of its container. `reason` is the provider's term."""
+    """We may no longer act for the account, or for all accounts of its container. `reason` is the provider's term.
+
+    With `is_over` we may act again for the accounts of a container, which the phone had taken away for a while.
+    """
 
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountRegained(ProviderEvent):
-    """We may act again for the accounts of a container, which the phone had taken away for a while."""
+    is_over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

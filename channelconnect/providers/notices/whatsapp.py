@@ -8,7 +8,6 @@ from typing import Final
 
 from channelconnect.providers.notices.events import (
     AccountLost,
-    AccountRegained,
     HistoryShared,
     LimitChanged,
     ProviderEvent,
@@ -77,7 +76,7 @@ def _account_update(value: Row, id: str) -> Iterator[ProviderEvent]:
     if event in LOSSES and ban not in STILL_THERE:
         yield AccountLost(platform=PLATFORM, container_id=container_id, reason=event)
     elif event == "ACCOUNT_RECONNECTED":
-        yield AccountRegained(platform=PLATFORM, container_id=container_id)
+        yield AccountLost(platform=PLATFORM, container_id=container_id, reason=event, is_over=True)
     else:
         yield Unknown(platform=PLATFORM, container_id=container_id, kind=f"account_update.{event}")
 

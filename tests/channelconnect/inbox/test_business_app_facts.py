@@ -1,5 +1,6 @@
 """What the WhatsApp Business app hands over and sends: contacts, the chat history, echoes, and its end."""
 
+import itertools
 import json
 import time
 from collections.abc import Callable
@@ -294,3 +295,21 @@ def test_a_number_that_the_phone_takes_back_is_disconnected_with_the_reason(
     number.refresh_from_db()
     assert (number.status == "active", number.is_on_business_app) == (comes_back, True)
     assert json.loads(a.workspace_api.get(f"/channels/{number.uuid}").content)["data"]["status"] == number.status
+
+
+def test_of_a_loss_and_a_return_in_one_batch_the_newer_counts(meta: RunningSandbox, number: Channel) -> None:
+    orders = itertools.product(("active", "error"), ("OFFBOARDED", "RECONNECTED"), (False, True))
+    for ago, (status, newer, is_reversed) in enumerate(orders, 60):
+        reason = "ACCOUNT_OFFBOARDED" if status == "error" else ""
+        Channel.objects.update(status=status, lost_reason=reason, connected_at=number.connected_at)
+        older = {"OFFBOARDED": "RECONNECTED", "RECONNECTED": "OFFBOARDED"}[newer]
+        entries: list[dict[str, Any]] = []
+        for event, at in ((older, time.time() - ago - 60), (newer, time.time() - ago)):
+            body = json.loads(whatsapp("account_update", {"event": f"ACCOUNT_{event}"}))
+            entries += [{**body["entry"][0], "time": int(at)}]
+        post(meta, json.dumps({**body, "entry": entries[::-1] if is_reversed else entries}).encode())
+        number.refresh_from_db()
+        expected = "error" if newer == "OFFBOARDED" else "active"
+        assert number.status == expected, (status, newer, is_reversed)
+        Channel.objects.update(connected_at=now() - timedelta(minutes=5))
+        number.refresh_from_db()

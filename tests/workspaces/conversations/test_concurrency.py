@@ -1,12 +1,18 @@
 """Readers, people and keys at the same conversations at the same time."""
 
 import random
+from datetime import timedelta
 from threading import Event
+from typing import Final
 
 import pytest
 from django.db import transaction
+from django.db.models.functions import Now
 
-from tests.factories import ChannelFactory
+from agency.models import PushSubscription, QueuedPush, User, VapidKey
+from agency.services.notifications.devices import remove_devices_of_session
+from agency.services.notifications.push_queue import hold_devices, record_sent
+from tests.factories import ChannelFactory, WorkspaceMemberFactory
 from tests.parallel import at_once
 from tests.tenants import Tenant
 from tests.waiting import PATIENCE_SECONDS, wait_for_lock
@@ -20,6 +26,8 @@ from workspaces.conversations.services.conversations import lock_conversation
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, READERS = 12, 6
+# The database ends transactions that do nothing for ten seconds.
+LONGEST_IDLE: Final = 8.0
 
 
 def test_a_burst_of_somebody_new_over_many_readers_is_one_conversation(a: Tenant) -> None:
@@ -105,6 +113,84 @@ def test_a_contact_is_removed_or_merged_while_they_write_and_nobody_is_in_the_wa
 
     assert at_once(work, times=2) == [200, 200]
     assert Contact.objects.count() == 1
+
+
+def a_device(a: Tenant, session_key: str, user: User | None = None) -> PushSubscription:
+    host, service = f"{session_key}.example.com", "push.example.com"
+    return PushSubscription.objects.create(
+        user=user or a.workspace.owner,
+        key=VapidKey.objects.create(host=host, public_key="public", private_key="private"),
+        session_key=session_key,
+        endpoint=f"https://{service}/{session_key}",
+        service=service,
+    )
+
+
+def test_messages_go_on_while_a_device_is_removed_and_leave_it_out(a: Tenant) -> None:
+    a_device(a, "leaving")
+    staying = a_device(a, "staying", WorkspaceMemberFactory.create(workspace=a.workspace).user)
+    is_removed, are_read = Event(), Event()
+
+    def work(number: int) -> int:
+        if number:
+            assert is_removed.wait(PATIENCE_SECONDS)
+            try:
+                with transaction.atomic():
+                    assert hold_devices(PushSubscription.objects.all()) == [staying], "those of notifications"
+                return receive(received(a.channel))
+            finally:
+                are_read.set()
+        with transaction.atomic():
+            remove_devices_of_session("leaving")
+            is_removed.set()
+            assert are_read.wait(LONGEST_IDLE), "messages wait for the device"
+        return 1
+
+    assert at_once(work, times=2) == [1, 1]
+    assert [one.subscription for one in QueuedPush.objects.select_related("subscription")] == [staying]
+
+
+def test_a_device_is_removed_after_the_messages_that_write_its_alerts(a: Tenant) -> None:
+    """Whoever removes it waits before it locks any alert, and takes the new ones along."""
+    device, is_written = a_device(a, "leaving"), Event()
+    receive(received(a.channel))
+    QueuedPush.objects.update(sent_at=Now())
+
+    def work(number: int) -> int:
+        if number:
+            assert is_written.wait(PATIENCE_SECONDS)
+            remove_devices_of_session("leaving")
+            return 1
+        with transaction.atomic():
+            receive(received(a.channel, person=person(2)))
+            is_written.set()
+            wait_for_lock()
+            read = receive(received(a.channel, at=moment(1)))
+            assert QueuedPush.objects.filter(subscription=device).values_list("again", flat=True)[0]
+        return read
+
+    assert at_once(work, times=2) == [1, 1]
+    assert not PushSubscription.objects.exists()
+    assert not QueuedPush.objects.exists()
+
+
+def test_a_device_is_removed_while_its_alert_is_recorded_as_sent(a: Tenant) -> None:
+    device, is_held = a_device(a, "leaving"), Event()
+    receive(received(a.channel))
+
+    def work(number: int) -> None:
+        if number:
+            assert is_held.wait(PATIENCE_SECONDS)
+            record_sent(QueuedPush.objects.get(), quiet=timedelta(minutes=2))
+            return
+        with transaction.atomic():
+            PushSubscription.objects.select_for_update().get()
+            is_held.set()
+            wait_for_lock()
+            device.delete()
+
+    assert at_once(work, times=2) == [None, None]
+    assert not QueuedPush.objects.exists()
 
 
 def _change(a: Tenant, contact: Contact, change: str) -> int:

@@ -26,10 +26,12 @@ from workspaces.automations.execution.internal_calls import (
     FindAppointments,
     FindTimes,
 )
+from workspaces.automations.execution.languages.contacts import money_language
 from workspaces.automations.services.appointment_facts import appointment_values
 from workspaces.catalogue.models import Service, Staff
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.models import Workspace
+from workspaces.subaccounts.services.money import format_price
 
 MOST_SERVICES: Final = 50
 MOST_APPOINTMENTS: Final = 9
@@ -71,7 +73,7 @@ def find_times(call: FindTimes, contact: Contact, now: datetime, by: Actor) -> R
     if moved is None and not call.service:
         services = list(bookable_services(workspace)[:MOST_SERVICES])
         if len(services) != 1:
-            return {"services": [_service_row(one) for one in services]} if services else _refuse(NO_SERVICE)
+            return {"services": _service_rows(services, contact)} if services else _refuse(NO_SERVICE)
         service = services[0]
     else:
         service = moved.service if moved else _service(call.service, workspace)
@@ -151,9 +153,12 @@ def _next_day(last: datetime, zone: str) -> datetime:
     return instant_of(local + timedelta(days=1), zone)
 
 
-def _service_row(service: Service) -> list[str]:
-    price = f"{service.price} {service.workspace.currency}" if service.price is not None else ""
-    return [str(service.uuid), service.name, price]
+def _service_rows(services: Sequence[Service], contact: Contact) -> list[list[str]]:
+    """Name services with their prices, which are written in the contact's language."""
+    language = money_language(str(contact.attributes.get("language") or ""), contact.country or "")
+    currency = contact.workspace.currency
+    prices = ["" if one.price is None else format_price(one.price, currency, language) for one in services]
+    return [[str(one.uuid), one.name, price] for one, price in zip(services, prices, strict=True)]
 
 
 def book_time(call: BookTime, contact: Contact, now: datetime, by: Actor) -> Result:

@@ -8,7 +8,7 @@ from agency.actors import Actor
 from config.errors import DomainError
 from workspaces.appointments.models import Appointment
 from workspaces.automations.execution.internal_calls import NOTHING_DUE, RequestPayment
-from workspaces.automations.execution.languages.contacts import languages_of
+from workspaces.automations.execution.languages.contacts import money_language
 from workspaces.automations.execution.payment_steps import PAYMENT_RECEIVED
 from workspaces.automations.services.appointment_calls import NO_APPOINTMENT, OPEN, CallRefused, find_appointment
 from workspaces.automations.services.trigger_events import NewTriggerEvent, record_trigger_events
@@ -40,7 +40,7 @@ def request_payment(call: RequestPayment, contact: Contact, now: datetime, by: A
 
 def payment_values(invoice: Invoice, amount: int, contact: Contact) -> dict[str, str]:
     """Return the values of `{{payment.…}}`, in the contact's language."""
-    language = languages_of(str(contact.attributes.get("language") or ""), contact.country or "")[0]
+    language = money_language(str(contact.attributes.get("language") or ""), contact.country or "")
     return {"amount": format_money(amount, invoice.currency, language), "link": pay_url(invoice) or ""}
 
 

@@ -43,29 +43,37 @@ NOTIFICATION_KIND: Final = NotificationKind(
 )
 
 # One statement for a batch of messages. A device of an agency's host shows nothing of other agencies, and one for which
-# too many alerts wait gets no more.
+# too many alerts wait gets no more. The devices are held until the transaction ends; one that is being deleted is left
+# out, so that messages never wait or fail because of it.
 QUEUE: Final = """
-INSERT INTO agency_queuedpush AS push (subscription_id, service, topic, kind, object_id, created_at, due_at)
-SELECT wanted.device, wanted.service, 'c' || wanted.conversation, %(kind)s, wanted.uuid, statement_timestamp(),
-    statement_timestamp() + make_interval(secs => %(wait)s + %(apart)s * wanted.place)
-FROM (
-    SELECT device.id AS device, device.service, conversation.id AS conversation, conversation.uuid,
-        waiting.number + row_number() OVER (PARTITION BY device.id ORDER BY conversation.id) - 1 AS place
+WITH told AS MATERIALIZED (
+    SELECT conversation.id AS conversation, conversation.uuid, workspace.agency_id, person.id AS user_id
     FROM conversations_conversation AS conversation
     JOIN subaccounts_workspace AS workspace ON workspace.id = conversation.workspace_id
     CROSS JOIN LATERAL (
         SELECT workspace.owner_id AS id WHERE workspace.owner_pending_since IS NULL
         UNION SELECT user_id FROM subaccounts_workspacemember WHERE workspace_id = workspace.id
     ) AS person
-    JOIN agency_pushsubscription AS device ON device.user_id = person.id
-        AND (device.agency_id IS NULL OR device.agency_id = workspace.agency_id)
+    WHERE conversation.id = ANY (%(conversations)s) AND conversation.status = 'open' AND conversation.unread_count > 0
+), device AS MATERIALIZED (
+    SELECT id, user_id, agency_id, service FROM agency_pushsubscription
+    WHERE user_id = ANY (ARRAY (SELECT user_id FROM told)) ORDER BY id FOR KEY SHARE SKIP LOCKED
+)
+INSERT INTO agency_queuedpush AS push (subscription_id, service, topic, kind, object_id, created_at, due_at)
+SELECT wanted.device, wanted.service, 'c' || wanted.conversation, %(kind)s, wanted.uuid, statement_timestamp(),
+    statement_timestamp() + make_interval(secs => %(wait)s + %(apart)s * wanted.place)
+FROM (
+    SELECT device.id AS device, device.service, told.conversation, told.uuid,
+        waiting.number + row_number() OVER (PARTITION BY device.id ORDER BY told.conversation) - 1 AS place
+    FROM told
+    JOIN device ON device.user_id = told.user_id
+        AND (device.agency_id IS NULL OR device.agency_id = told.agency_id)
     CROSS JOIN LATERAL (
         SELECT count(*) AS number FROM (
             SELECT FROM agency_queuedpush AS other
             WHERE other.subscription_id = device.id AND other.sent_at IS NULL LIMIT %(most)s
         ) AS first
     ) AS waiting
-    WHERE conversation.id = ANY (%(conversations)s) AND conversation.status = 'open' AND conversation.unread_count > 0
 ) AS wanted
 WHERE wanted.place < %(most)s
 ORDER BY wanted.device, wanted.conversation

@@ -38,8 +38,8 @@ def format_money(minor: int, currency: str, language: str = "") -> str:
     return format_currency(from_minor(minor, exponent), currency, exponent, language)
 
 
-def format_price(price: Decimal, currency: str) -> str:
-    """Write a price in the page's language. It keeps decimals that its currency does not have."""
+def format_price(price: Decimal, currency: str, language: str = "") -> str:
+    """Write a price. It keeps decimals that its currency does not have. Without a language it is the page's."""
     exponent = decimals_of(currency)
     own = -int(price.as_tuple().exponent)
-    return format_currency(price, currency, exponent if price == round(price, exponent) else own)
+    return format_currency(price, currency, exponent if price == round(price, exponent) else own, language)

@@ -174,11 +174,16 @@ def test_a_typed_time_is_booked_and_other_times_follow(a: Tenant) -> None:
 
 
 def test_without_a_service_the_contact_chooses_one_and_without_free_times_nothing_is_booked(a: Tenant) -> None:
-    a_service(a)
-    colour = a_service(a, "Colour")
+    a_service(a, price=Decimal("1238.00"))
+    colour = a_service(a, "Colour", price=None)
+    for name in ("Beard", "Wash"):
+        a_service(a, name)
     on(a, BOOK)
     say(a, "book")
-    assert offered() == ["Colour", "Haircut"]
+    assert offered() == ["Beard", "Colour", "Haircut", "Wash"]
+    written: dict[str, Any] = Message.objects.filter(direction="out").latest("pk").details
+    prices = [option.get("description") for option in written["interactive"]["options"]]
+    assert prices == ["40,00\N{NO-BREAK SPACE}$", None, "1.238,00\N{NO-BREAK SPACE}$", "40,00\N{NO-BREAK SPACE}$"]
     a.workspace.opening_hours = {}
     a.workspace.save(update_fields=["opening_hours"])
     say(a, "colour", at=moment(1))
@@ -311,13 +316,15 @@ def test_a_payment_goes_on_with_the_run_that_asked_for_it_and_starts_others(a: T
     invoice = Invoice.objects.get()
     assert (invoice.status, invoice.total) == ("open", 1_250)
     assert sent() == [f"Please pay.\n{invoice.pay_url}"]
-    for amount in (250, 1_000):
+    for amount, language in ((250, "de"), (1_000, "Deutsch")):
+        Contact.objects.update(attributes={"language": language})
+        invoice.refresh_from_db()
         assert "Thank you!" not in sent()
         record_payment(invoice=invoice, amount=amount, method="cash", now=now(), by=SYSTEM)
         run_due()
     texts = sent()[1:]
     assert texts.count("Thank you!") == 1
-    assert any(text.startswith("We got 2") for text in texts)
+    assert {"We got 2,50\N{NO-BREAK SPACE}€.", "We got 10,00\N{NO-BREAK SPACE}€."} < set(texts)
     assert len(texts) == 3
 
 

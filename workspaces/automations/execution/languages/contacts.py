@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import Final
 
+from config.formats import writes_language
+
 # The languages of answers, by the contact's country. English is always understood.
 LANGUAGES: Final = {
     **dict.fromkeys(("DE", "AT", "LI"), "de"),
@@ -17,3 +19,8 @@ def languages_of(language: str, country: str) -> tuple[str, ...]:
     """Return the languages of a contact with this language and country, the likeliest first."""
     own = language.partition("-")[0].partition("_")[0].lower()
     return tuple(dict.fromkeys(filter(None, (own, LANGUAGES.get(country.upper(), ""), "en"))))
+
+
+def money_language(language: str, country: str) -> str:
+    """Return the likeliest language of a contact in which money can be written."""
+    return next(filter(writes_language, languages_of(language, country)))

@@ -56,7 +56,8 @@ FROM (
 ) AS held, conversations_message message
 WHERE conversation.id = held.id AND conversation.last_message = message.id AND message.id = ANY (%s::bigint[])
 """
-# `created_at` is when a message was written: today's statistics leave it out, and it is deleted when its time is over.
+# `created_at` is when a message was written: today's statistics leave it out. It is deleted once its time is over and
+# the messages that were stored before it are gone.
 INSERT = """
 INSERT INTO conversations_message (uuid, workspace_id, channel_id, conversation_id, direction, type, text, details,
     status, error_code, error_message, provider_message_id, sent_elsewhere, sent_by_kind, sent_by_label, provider_time,
