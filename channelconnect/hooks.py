@@ -32,7 +32,7 @@ from channelconnect.pages.panels import CHANNEL_NOTES, HUB_PANELS, SUPPORT_PANEL
 from channelconnect.pages.panels import CONCERNS as HUB_CONCERNS
 from channelconnect.providers.message_results import known_sentence
 from channelconnect.providers.notices.events import (
-    AccountLost,
+    AccountAccessChanged,
     HistoryShared,
     LimitChanged,
     QualityChanged,
@@ -251,7 +251,7 @@ fact_handlers.add(
     FactHandler(facts.StatusChanged, inbound.apply_statuses, inbound.lock_channels),
     FactHandler(facts.StatusChanged, record_marketing_opt_outs, inbound.lock_channels, owner="channelconnect"),
     FactHandler(facts.ReadUpTo, inbound.apply_read_watermarks, inbound.lock_channels),
-    FactHandler(AccountLost, change_access),
+    FactHandler(AccountAccessChanged, change_access),
     FactHandler(HistoryShared, record_history_progress),
     FactHandler(QualityChanged, change_qualities),
     FactHandler(LimitChanged, change_limits),

@@ -40,7 +40,7 @@ class Limit:
 # imports to 9 %, `Any` to 1, `type: ignore` to 40. Until then their limits keep them from growing.
 LIMITS = {
     "files": Limit(most=840),
-    "lines": Limit(most=138_500),
+    "lines": Limit(most=139_200),
     "mean lines of a file": Limit(least=130),
     "folders": Limit(most=104),
     "imports, share of lines": Limit(most=9.5, unit=" %"),

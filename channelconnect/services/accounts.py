@@ -16,7 +16,7 @@ from agency.actors import SYSTEM
 from channelconnect.models import ChannelCredential
 from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.message_results import ERRORS
-from channelconnect.providers.notices.events import AccountLost, LimitChanged, ProviderEvent, QualityChanged
+from channelconnect.providers.notices.events import AccountAccessChanged, LimitChanged, ProviderEvent, QualityChanged
 from channelconnect.providers.platforms import provider_for
 from channelconnect.providers.transport import Limits
 from config.db import TimeOrExpression
@@ -35,7 +35,7 @@ Event = TypeVar("Event", bound=ProviderEvent)
 NO_DIGIT = re.compile(r"\D")
 
 
-def change_access(facts: Sequence[AccountLost], *, now: datetime) -> None:
+def change_access(facts: Sequence[AccountAccessChanged], *, now: datetime) -> None:
     """Mark channels `error` if they were connected before their account, or all of its container, was lost.
 
     Those that were lost because the WhatsApp Business app moved to another phone become active again with it. Facts
@@ -44,13 +44,13 @@ def change_access(facts: Sequence[AccountLost], *, now: datetime) -> None:
     for found, told in _concerned(facts, _is_since_connection):
         channel = found
         for fact in told:
-            if fact.is_over:
-                channel = _regain(channel, now)
-            else:
+            if fact.is_lost:
                 _lose(channel, fact, now)
+            else:
+                channel = _regain(channel, now)
 
 
-def _lose(channel: Channel, fact: AccountLost, now: datetime) -> None:
+def _lose(channel: Channel, fact: AccountAccessChanged, now: datetime) -> None:
     is_elsewhere = fact.reason == OFFBOARDED and not channel.is_on_business_app
     if channel.status == Channel.Status.ACTIVE and not is_elsewhere:
         mark_channel_lost(channel=channel, reason=fact.reason, now=now, by=SYSTEM)

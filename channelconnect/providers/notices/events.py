@@ -61,14 +61,14 @@ class ProviderEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountLost(ProviderEvent):
+class AccountAccessChanged(ProviderEvent):
     """We may no longer act for the account, or for all accounts of its container. `reason` is the provider's term.
 
-    With `is_over` we may act again for the accounts of a container, which the phone had taken away for a while.
+    Without `is_lost` we may act again for the accounts of a container, which the phone had taken away for a while.
     """
 
     reason: str
-    is_over: bool = False
+    is_lost: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 import orjson
 
-from channelconnect.providers.notices.events import AccountLost, ProviderEvent, ReadContext, Unknown
+from channelconnect.providers.notices.events import AccountAccessChanged, ProviderEvent, ReadContext, Unknown
 from channelconnect.providers.notices.pages import read_page_entry
 from channelconnect.providers.notices.values import moment
 from channelconnect.providers.notices.whatsapp import read_whatsapp_entry
@@ -45,7 +45,9 @@ def read_permissions_entry(entry: Row, source: ReadContext) -> Iterator[Provider
             yield Unknown(platform="", kind=f"permissions.{field}", at=at)
             continue
         for target in named:
-            yield AccountLost(platform="", account_id=target, container_id=target, at=at, reason=f"{field} revoked")
+            yield AccountAccessChanged(
+                platform="", account_id=target, container_id=target, at=at, reason=f"{field} revoked"
+            )
 
 
 Fact = ConversationFact | ProviderEvent

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from channelconnect.providers.notices.events import (
-    AccountLost,
+    AccountAccessChanged,
     HistoryShared,
     LimitChanged,
     ProviderEvent,
@@ -74,9 +74,9 @@ def _account_update(value: Row, id: str) -> Iterator[ProviderEvent]:
     container_id = ident(row(value.get("waba_info")).get("waba_id")) or id
     ban = text(row(value.get("ban_info")).get("waba_ban_state"))
     if event in LOSSES and ban not in STILL_THERE:
-        yield AccountLost(platform=PLATFORM, container_id=container_id, reason=event)
+        yield AccountAccessChanged(platform=PLATFORM, container_id=container_id, reason=event)
     elif event == "ACCOUNT_RECONNECTED":
-        yield AccountLost(platform=PLATFORM, container_id=container_id, reason=event, is_over=True)
+        yield AccountAccessChanged(platform=PLATFORM, container_id=container_id, reason=event, is_lost=False)
     else:
         yield Unknown(platform=PLATFORM, container_id=container_id, kind=f"account_update.{event}")
 

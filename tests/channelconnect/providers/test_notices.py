@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channelconnect.providers.notices.events import (
-    AccountLost,
+    AccountAccessChanged,
     LimitChanged,
     QualityChanged,
     TemplateChanged,
@@ -31,13 +31,13 @@ def test_entries_and_changes_keep_their_order() -> None:
 @pytest.mark.parametrize("event", ["PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED", "ACCOUNT_DELETED", "DISABLED_UPDATE"])
 def test_a_lost_business_account(event: str) -> None:
     (fact,) = read(whatsapp("account_update", {"event": event}))
-    assert fact == AccountLost(platform="whatsapp", container_id="2001", at=AT, reason=event)
+    assert fact == AccountAccessChanged(platform="whatsapp", container_id="2001", at=AT, reason=event)
 
 
 def test_a_lost_business_account_may_be_named_inside() -> None:
     value = {"event": "PARTNER_REMOVED", "waba_info": {"waba_id": "2002", "owner_business_id": "8001"}}
     (fact,) = read(whatsapp("account_update", value, container="8001"))
-    assert isinstance(fact, AccountLost)
+    assert isinstance(fact, AccountAccessChanged)
     assert fact.container_id == "2002"
 
 
@@ -51,7 +51,7 @@ def test_a_revoked_permission_loses_the_accounts_it_names() -> None:
     change = {"field": "pages_messaging", "value": {"verb": "revoke", "target_ids": ["6001", 6002, "x"]}}
     body = {"object": "permissions", "entry": [{"id": "3001", "time": 1790000000, "changes": [change]}]}
     facts = read(json.dumps(body).encode())
-    assert [fact.account_id for fact in facts if isinstance(fact, AccountLost)] == ["6001", "6002"]
+    assert [fact.account_id for fact in facts if isinstance(fact, AccountAccessChanged)] == ["6001", "6002"]
 
 
 def test_a_granted_permission_is_nothing_to_act_on() -> None:
