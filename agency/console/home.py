@@ -81,7 +81,8 @@ class Home(ConsoleView):
         return self.page(
             "agency/home.html",
             concerns=concerns_of(self.agency),
-            figures=figures_of(self.agency),
+            # Before the first sub-account all that matters are the first steps.
+            figures=figures_of(self.agency) if self.agency.sub_account_count else [],
             steps=steps,
             steps_done=sum(done for _, done in steps),
             feed=group_entries(latest)[:LATEST],

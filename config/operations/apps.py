@@ -26,3 +26,9 @@ class OperationsConfig(AppConfig):
 
 class SupportAdminConfig(AdminConfig):
     default_site = "config.operations.site.SupportSite"
+
+    def ready(self) -> None:
+        from config.operations.site import name_fields
+
+        name_fields()
+        super().ready()

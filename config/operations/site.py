@@ -1,7 +1,8 @@
 """The support admin's site, with a separate sign-in page."""
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
@@ -19,6 +20,37 @@ from agency.account.sign_in import SIGNED_IN_TO_SUPPORT, reset_sign_in_throttle,
 from agency.models import User
 from agency.pages.search import start_panels
 from agency.pages.views import has_shown_code, two_factor_required_page
+
+FIELD_NAMES: Final = {
+    "max_sub_accounts": "maximum number of sub-accounts",
+    "participants_count": "participants",
+    "recipients_count": "recipients",
+    "sub_account_count": "number of sub-accounts",
+    "unread_count": "unread messages",
+}
+WORDS: Final = {
+    "email": "e-mail",
+    "id": "ID",
+    "max": "maximum",
+    "timezone": "time zone",
+    "url": "URL",
+    "urls": "URLs",
+    "uuid": "UUID",
+    "vat": "VAT",
+    "workspace": "sub-account",
+}
+
+
+def name_fields() -> None:
+    """Name the fields for support's pages, which alone show these names: "UUID", where Django would write "Uuid".
+
+    A name that a model gives its field stays. A migration holds only such names, so that none follows from these.
+    """
+    for model in apps.get_models():
+        for field in model._meta.fields:
+            if field.verbose_name == field.name.replace("_", " "):
+                words = [WORDS.get(word, word) for word in field.name.split("_")]
+                field.verbose_name = FIELD_NAMES.get(field.name, " ".join(words))
 
 
 class SupportSignIn(LoginView):

@@ -115,6 +115,14 @@ def test_agencies_are_found_by_the_beginning_of_the_name_and_by_uuid(support: Cl
         assert agency.name.encode() not in content
 
 
+def test_fields_are_named_in_english(support: Client, agency: Agency) -> None:
+    listed = text(support.get("/admin/agency/agency/"))
+    assert "Name Status ID Number of sub-accounts Maximum number of sub-accounts Created at" in listed
+    page = text(support.get(f"/admin/agency/agency/{agency.pk}/change/"))
+    assert "Maximum number of sub-accounts: Empty means no limit. ID:" in page
+    assert f"UUID: {agency.uuid}" in page
+
+
 def test_nothing_is_deleted(support: Client, agency: Agency) -> None:
     assert support.post(f"/admin/agency/agency/{agency.pk}/delete/", {"post": "yes"}).status_code == 403
 

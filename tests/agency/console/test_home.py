@@ -41,9 +41,12 @@ def test_the_figures_are_the_agency_s_own(a: Tenant, b: Tenant, admin: Client) -
     assert "Sub-accounts 2 New in 30 days 2 Suspended 1 Plans 1 Live API keys 1" in page
 
 
-def test_the_agency_s_own_limit_is_said() -> None:
+def test_before_the_first_sub_account_there_are_no_figures_and_then_the_agency_s_own_limit_is_said() -> None:
     tenant = Tenant(max_sub_accounts=1500)
-    assert "Sub-accounts 0 of 1,500 allowed" in text(at_the_console(tenant.agency).get("/console/"))
+    console = at_the_console(tenant.agency)
+    assert "New sub-account First steps" in text(console.get("/console/"))
+    tenant.workspace.refresh_from_db()
+    assert "New sub-account Sub-accounts 1 of 1,500 allowed New in 30 days 1" in text(console.get("/console/"))
 
 
 def test_first_steps_are_ticked_off_and_go_when_all_are_done(a: Tenant, owner: Client) -> None:
