@@ -38,8 +38,8 @@ WITH RECURSIVE found AS (
 )
 SELECT service FROM found
 """
-# The subscription is locked before its alerts. A transaction that writes alerts holds their subscriptions until it ends,
-# and leaves out those that are being deleted.
+# The subscription is locked before its alerts. A transaction that writes alerts holds their subscriptions until it
+# ends, and leaves out those that are being deleted.
 HOLD: Final = """
 SELECT id FROM agency_pushsubscription WHERE id = ANY (%s::bigint[]) ORDER BY id FOR KEY SHARE SKIP LOCKED
 """
