@@ -56,7 +56,7 @@ def test_details_are_shown_as_text(a: Tenant, admin: Client) -> None:
     assert "May copy automations: no" in page
 
 
-def test_details_are_in_the_words_of_the_reader_and_without_ids(a: Tenant, admin: Client) -> None:
+def test_details_are_shown_in_the_reader_s_language_and_without_ids(a: Tenant, admin: Client) -> None:
     uuid = str(a.workspace.uuid)
     found: dict[str, dict[str, Any]] = {
         "broadcast.paused": {"reason": BROKE_OFF},

@@ -212,7 +212,7 @@ def test_a_page_is_made_of_what_its_requests_used(live_server: LiveServer, recor
     assert all((ROOT / file).is_file() for file in files)
 
 
-class TellingLock:
+class SignallingLock:
     """A lock that tells when somebody has to wait for it."""
 
     def __init__(self, has_met: threading.Event) -> None:
@@ -241,7 +241,7 @@ def test_two_requests_at_once_are_both_answered(
         assert have_met.wait(PATIENCE_SECONDS)
         changing.release()
 
-    monkeypatch.setattr(dependencies, "PROFILE_LOCK", TellingLock(have_met))
+    monkeypatch.setattr(dependencies, "PROFILE_LOCK", SignallingLock(have_met))
     monkeypatch.setattr(sys, "setprofile", set_profile)
     with recorder.listening(), recorder.page("account:sign-in"), ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(get, live_server, f"/static/console/{name}.css") for name in ("base", "tokens")]

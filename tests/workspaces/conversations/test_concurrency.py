@@ -151,7 +151,7 @@ def test_messages_go_on_while_a_device_is_removed_and_leave_it_out(a: Tenant) ->
 
 
 def test_a_device_is_removed_after_the_messages_that_write_its_alerts(a: Tenant) -> None:
-    """Whoever removes it waits before it locks any alert, and takes the new ones along."""
+    """A removal waits before it locks any alert, and removes the new ones, too."""
     device, is_written = a_device(a, "leaving"), Event()
     receive(received(a.channel))
     QueuedPush.objects.update(sent_at=Now())

@@ -107,7 +107,7 @@ MOST_CHARACTERS: Final = 80
 MOST_WORDS: Final = 12
 
 
-class _HandOverWords(NamedTuple):
+class _HandOverVocabulary(NamedTuple):
     """`people` ask for a person even alone. `verbs` make the others of `persons` a wish. `fillers` may stand beside."""
 
     people: frozenset[str]
@@ -116,11 +116,11 @@ class _HandOverWords(NamedTuple):
     fillers: frozenset[str]
 
 
-def _language(people: str, persons: str, verbs: str, fillers: str) -> _HandOverWords:
+def _language(people: str, persons: str, verbs: str, fillers: str) -> _HandOverVocabulary:
     alone, others, speaking, beside = (
         frozenset(words_of(normalized(one))) for one in (people, persons, verbs, fillers)
     )
-    return _HandOverWords(alone, alone | others, speaking, beside)
+    return _HandOverVocabulary(alone, alone | others, speaking, beside)
 
 
 # "A person" alone is no wish: it also answers the question for how many people a table is.
@@ -172,12 +172,12 @@ def asks_for_people(text: str, languages: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _languages(codes: tuple[str, ...]) -> tuple[_HandOverWords, ...]:
+def _languages(codes: tuple[str, ...]) -> tuple[_HandOverVocabulary, ...]:
     wanted = {"en", *(code.lower().partition("-")[0].partition("_")[0] for code in codes)}
     return tuple(LANGUAGES[code] for code in sorted(wanted & LANGUAGES.keys()))
 
 
-def _asks(words: set[str], language: _HandOverWords) -> bool:
+def _asks(words: set[str], language: _HandOverVocabulary) -> bool:
     if len(words) == 1:
         return bool(words & language.people)
     has_all = bool(words & language.persons) and bool(words & language.verbs)
