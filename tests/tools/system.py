@@ -37,7 +37,8 @@ class RunningSystem:
 
     @property
     def is_ready(self) -> bool:
-        return bool(self.published.get("ready")) and self.published["runner"] == self.runner.pid
+        published = self.published  # read once: an earlier system's file may be replaced meanwhile
+        return bool(published.get("ready")) and published.get("runner") == self.runner.pid
 
     @property
     def env(self) -> dict[str, str]:

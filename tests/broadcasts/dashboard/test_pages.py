@@ -260,7 +260,7 @@ def test_one_under_way_shows_its_numbers_and_is_paused_resumed_and_cancelled(
     broadcast = a_busy_broadcast(channel)
     path = f"/app/broadcasts/{broadcast.uuid}"
     page = html(customer.get(path))
-    for words in ("Out of order.", "6 recipients", "1 waits for room", "Of the step before", "marketing"):
+    for words in ("Out of order.", "6 recipients", "1 waits for room", "Of the step before", "Marketing"):
         assert words in page
     assert 'data-progress="4000"' in page
 
