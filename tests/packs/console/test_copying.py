@@ -82,6 +82,7 @@ def test_confirming_makes_the_copy(salon: Workspace, packs: PackClient, admin: C
     assert "4 slots that each customer fills in" in text(answer)
     german = text(admin.get(f"/console/packs/{pack}", headers={"Accept-Language": "de"}))
     assert "Schritt 1" in german
+    assert " Kopie " in german, "the badge is a noun"
     assert "Step 1" not in german
     assert not any(secret in answer.content.decode() for secret in SECRETS)
     assert packs.read(pack)["entries"][0]["source"] == "custom"
