@@ -1,5 +1,6 @@
 """What the last whole sweep saw: of each page the files that it is made of, and the digest of their contents."""
 
+import ast
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -33,6 +34,80 @@ LOOKING: Final = (
 LOCK: Final = "lock/dev.txt"
 LOOKING_PACKAGES: Final = ("axe-playwright-python==", "django==", "playwright==")
 DIGITS: Final = 16
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+FOR_TYPES: Final = frozenset(("Protocol", "TypedDict"))
+TYPE_PARAMETERS: Final = frozenset(("ParamSpec", "TypeVar"))
+
+
+class _WithoutTypes(ast.NodeTransformer):
+    """Leaves out docstrings, annotations and what only type checkers read."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._without_docstring(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self._without_docstring(node)
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        return self._without_docstring(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST | None:
+        if any(_name(base) in FOR_TYPES for base in node.bases):
+            return None
+        return self._without_docstring(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Keep the name, which a dataclass or a named tuple reads, and whether it belongs to the class."""
+        is_of_class = "ClassVar" in ast.dump(node.annotation)
+        node.annotation = ast.Constant("ClassVar" if is_of_class else "")
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        is_type_parameter = isinstance(node.value, ast.Call) and _name(node.value.func) in TYPE_PARAMETERS
+        return None if is_type_parameter else self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if _name(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+    def _without_docstring(self, node: Documented) -> ast.AST:
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+        if not isinstance(node, ast.Module | ast.ClassDef):
+            node.returns = None
+        return self.generic_visit(node)
+
+
+def _name(node: ast.expr) -> str:
+    """Give the last part of a dotted name, without what stands in brackets behind it."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def running_code(source: str) -> str:
+    """Sum up what a Python file does: other comments, docstrings, types and their imports leave it the same."""
+    try:
+        tree = _WithoutTypes().visit(ast.parse(source))
+    except SyntaxError:
+        return source
+    nodes = list(ast.walk(tree))
+    # A name in a string may be one of `__all__`.
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            node.names = [name for name in node.names if (name.asname or name.name) in used]
+    for node in nodes:
+        if isinstance(body := getattr(node, "body", None), list):
+            body[:] = [part for part in body if not isinstance(part, ast.ImportFrom) or part.names]
+    return ast.dump(tree)
+
+
+def _content_of(path: Path) -> bytes:
+    return running_code(path.read_text()).encode() if path.suffix == ".py" else path.read_bytes()
 
 
 class Tree:
@@ -53,7 +128,7 @@ class Tree:
     def _content(self, file: str) -> str:
         if file not in self._contents:
             path = self._root / file
-            self._contents[file] = sha256(path.read_bytes()).hexdigest() if path.is_file() else "gone"
+            self._contents[file] = sha256(_content_of(path)).hexdigest() if path.is_file() else "gone"
         return self._contents[file]
 
     def _packages(self) -> list[str]:

@@ -92,6 +92,56 @@ def test_another_version_of_what_looks_at_pages_has_all_looked_at(root: Path, pa
     assert changed(record, root) == pages
 
 
+VIEW: Final = '''"""A view."""
+from dataclasses import dataclass
+from typing import Any
+
+from agency.pages.forms import PlanForm
+from agency.pages.tables import Table as Rows
+from agency.services.plans import Plan
+
+
+@dataclass
+class PlanPage:
+    """A page."""
+
+    most: int = 20
+
+    def get(self, **ids: Any) -> Plan:
+        """Show it."""
+        return Rows(PlanForm, most=self.most)  # all of it
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pages"),
+    [
+        ("Show it.", "Show the plan.", set()),
+        ("  # all of it", "", set()),
+        ("ids: Any) -> Plan", "ids: object) -> None", set()),
+        (
+            "from typing import Any\n",
+            "from typing import Any, TypedDict\n\nclass Row(TypedDict):\n    name: str\n",
+            set(),
+        ),
+        ("import Plan\n", "import Plan, Catalogue\n", set()),
+        ("most=self.most", "most=self.most + 1", {"console:plan"}),
+        ("most: int = 20", "most: int = 21", {"console:plan"}),
+        ("most: int", "most: ClassVar[int]", {"console:plan"}),
+        ("most: int", "more: int", {"console:plan"}),
+        ("agency.pages.forms", "agency.pages.fields", {"console:plan"}),
+        ("@dataclass\n", "", {"console:plan"}),
+        ("class PlanPage:", "class PlanPage", {"console:plan"}),
+    ],
+)
+def test_code_is_compared_without_what_is_only_read(root: Path, old: str, new: str, pages: set[str]) -> None:
+    write(root, PLAN[0], VIEW)
+    record = record_of(PAGES, tree_of(root))
+    assert VIEW.count(old) == 1
+    write(root, PLAN[0], VIEW.replace(old, new))
+    assert changed(record, root) == pages
+
+
 def test_a_file_that_is_gone_has_its_pages_looked_at(root: Path) -> None:
     record = record_of(PAGES, tree_of(root))
     (root / "templates/team.html").unlink()
