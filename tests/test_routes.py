@@ -50,6 +50,8 @@ from tests.tenants import Api, Tenant
 from workspaces.subaccounts.models import WorkspaceKey
 from workspaces.subaccounts.services import revoke_workspace_key
 
+pytestmark = pytest.mark.slow
+
 a, b = furnished.a, furnished.b
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO")

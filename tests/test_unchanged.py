@@ -48,6 +48,8 @@ from workspaces.subaccounts.services import (
     suspend_workspace,
 )
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a_with_customer
 
 Change = Callable[[], Any]

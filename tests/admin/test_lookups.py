@@ -14,7 +14,7 @@ from agency.admin.base import RestrictedLookups
 from agency.models import User
 from config.encryption import EncryptedTextField
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 PAGES = admin.site._registry
 # Lists that Django's own view makes; the switches' page has a view of its own and no look-ups.
 LISTS = [model for model in PAGES if model._meta.model_name != "switch"]

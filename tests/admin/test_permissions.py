@@ -13,7 +13,7 @@ from agency.admin.base import SupportAdmin, WritableAdmin
 from agency.models import Agency, User
 from tests.page_walk import answers, is_full_size
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 # For everybody who has signed in: the index, the own sign-in and password, the admin's scripts, and the guides.
 OPEN = {"index", "login", "logout", "password_change", "password_change_done", "jsi18n", "autocomplete", "view_on_site"}
 OPEN |= {"agency_agency_help", "agency_agency_help_guide"}

@@ -68,7 +68,7 @@ from workspaces.subaccounts.services import (
     suspend_workspace,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 COUNT = re.compile(r"SELECT COUNT\(", re.IGNORECASE)
 PAGES_OF_RECORDS = [page for page in admin.site._registry.values() if isinstance(page, ReadOnlyAdmin)]

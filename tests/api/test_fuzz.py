@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tests.api.conftest import AGENCY, WORKSPACE
 from tests.sizes import size
 
+pytestmark = pytest.mark.slow
+
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "FOO", "get"]
 PATHS = ["/things", "/things/%s", "/echo", "/suspend", "/nothing/%s", "/%s", ""]
 TYPES = ["application/json", "application/json; charset=%s", "text/plain", "multipart/form-data; boundary=x", "%s"]

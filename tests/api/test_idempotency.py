@@ -19,6 +19,8 @@ from tests.api.conftest import AGENCY
 from tests.api.surfaces.surfaces import Holder, SurfaceState
 from tests.database.limits import limits_of_the_product
 
+pytestmark = pytest.mark.slow
+
 ONCE = f"{AGENCY}/once"
 OTHERWISE = {"message": "This Idempotency-Key was already used with another request."}
 

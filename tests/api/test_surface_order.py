@@ -9,6 +9,8 @@ from config.api.keys import new_key
 from tests.api.conftest import AGENCY, WORKSPACE
 from tests.api.surfaces.surfaces import Holder, SurfaceState
 
+pytestmark = pytest.mark.slow
+
 MISSING = 'API key missing. Send it as the "x-api-key" header or a Bearer token.'
 INVALID = "Invalid API key."
 

@@ -22,7 +22,7 @@ from workspaces.contacts.models import Contact
 
 a = furnished.a_with_channel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
 def counted(broadcast: Broadcast, *names: str) -> list[int]:

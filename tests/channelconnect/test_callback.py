@@ -26,6 +26,8 @@ from tests.waiting import PATIENCE_SECONDS
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a_with_customer
 
 PATH = "/connect/callback"

@@ -25,6 +25,8 @@ from tests.parallel import at_once
 from tests.tenants import Api, Tenant, message
 from workspaces.subaccounts.services import suspend_workspace
 
+pytestmark = pytest.mark.slow
+
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIELDS = ["id", "workspace_id", "platform", "status", "channel_id", "error_code", "state", "expires_at"]

@@ -22,6 +22,8 @@ from tests.tenants import Tenant
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan
 
+pytestmark = pytest.mark.slow
+
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIRST_NUMBER, SECOND_NUMBER, BUSINESS = "4010000", "4010001", "2010000"

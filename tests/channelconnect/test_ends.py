@@ -25,6 +25,8 @@ from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import Channel
 from workspaces.subaccounts.services import assign_plan
 
+pytestmark = pytest.mark.slow
+
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
 FIRST_NUMBER, SECOND_NUMBER = "4010000", "4010001"

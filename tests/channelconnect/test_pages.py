@@ -22,6 +22,8 @@ from tests.channelconnect.customer import Customer, a_browser, link_of, outcome,
 from tests.factories import ChannelFactory
 from tests.tenants import Tenant
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a_with_customer
 
 FIRST_NUMBER = "4010000"

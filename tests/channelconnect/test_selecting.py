@@ -20,6 +20,8 @@ from tests.images.pictures import a_picture, size_of
 from tests.tenants import Tenant
 from workspaces.subaccounts.services import suspend_workspace
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a_with_customer
 
 FIRST_NUMBER = "4010000"

@@ -25,6 +25,8 @@ from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.subaccounts.models import Channel
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a_with_customer
 
 __all__ = ["person", "sign_in", "superuser", "support"]

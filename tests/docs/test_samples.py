@@ -48,6 +48,8 @@ from workspaces.finance.services.invoices import issue_invoice
 from workspaces.media.models import Media
 from workspaces.subaccounts.models import Channel, Workspace, WorkspaceKey
 
+pytestmark = pytest.mark.slow
+
 # The samples of the workspace surface come first: those of the agency disconnect the workspace's channel.
 PAGES = {"workspace": ["workspace", *(f"workspace/{slug}" for slug in WORKSPACE.apart)], "agency": ["agency"]}
 PROGRAMS = {"curl": "curl", "node": "node", "python": "python3"}

@@ -39,7 +39,7 @@ from workspaces.conversations.models import Message
 from workspaces.subaccounts.models import Channel
 
 __all__ = ["_reaches_this_machine", "channel", "meta", "provider", "start_dispatcher", "start_receiver", "start_sender"]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 # What every request goes through stands in "The path of a request", and `config` belongs to no walk.
 OF_EVERY_REQUEST: Final = {"agency/pages/branding.py", "agency/pages/invalid_forms.py", "agency/services/hosts.py"}
 # A sender looks after all sources, and a recipient comes from one of them.

@@ -16,6 +16,8 @@ from tests.route_walk import is_full_size
 from tests.routes import AGENCY, ROUTES, WORKSPACE, Case
 from tests.tenants import Tenant
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a
 
 CASES = [(route, method, case) for route, methods in ROUTES.items() for method, case in methods.items()]

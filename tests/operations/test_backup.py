@@ -26,6 +26,7 @@ from tools.local.servers.starting import socket_folder
 
 PROGRAMS = find_postgres().folder
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(not (PROGRAMS / "pg_dump").exists(), reason=f"there is no pg_dump in {PROGRAMS}"),
 ]

@@ -15,6 +15,8 @@ from benchmarks.processes import Broken, fast_receiver, receiver
 from benchmarks.receivers.certificates import certificate
 from benchmarks.rounds import interleave, median_ratio, percentile
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["no-such"]) == 2

@@ -29,7 +29,7 @@ from workspaces.subaccounts.services import issue_workspace_key
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 NAME, EMAIL = "Zoë O'Neil-Ünal", "zoe.oneil@example.com"
 TABLES = """
 SELECT c.relname, a.attname, t.typname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid

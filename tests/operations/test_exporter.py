@@ -10,6 +10,8 @@ import pytest
 from tests.processes.own_processes import variables
 from tests.processes.starting import start_process, stop
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.django_db
 def test_the_exporter_answers_on_a_port_of_its_own_and_ends_when_asked() -> None:

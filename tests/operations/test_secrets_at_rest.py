@@ -26,6 +26,8 @@ from tests.waiting import PATIENCE_SECONDS, wait_for_lock
 from webhooks.models import Endpoint
 from webhooks.services.endpoints import register_endpoint, remove_endpoint, rotate_secret
 
+pytestmark = pytest.mark.slow
+
 OLD, NEW, FOREIGN = (Fernet.generate_key().decode() for _ in range(3))
 URL = "https://93.184.216.34/in"
 

@@ -12,6 +12,8 @@ from config.environment import Environment
 from tests.operations.settings_starts import Complaints
 from tools.local import ROOT
 
+pytestmark = pytest.mark.slow
+
 PRODUCTION = {
     "ENVIRONMENT": "production",
     "SECRET_KEY": "k3Jr9pYyq0WcP5vTn8LxZbQeHs7AdMfUgR1oKi4NjVwXtBmCzE",

@@ -25,6 +25,8 @@ from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.services import NotReady, enable_automation, fill_slots, reasons_barred
 from workspaces.subaccounts.models import Workspace
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = {"service", "availability", "booking_page", "payment", "contact", "template"}
 
 

@@ -8,6 +8,8 @@ from tools.local import ROOT
 from tools.messages.catalogues import LANGUAGES, as_mo, as_po, path_of, read, translations_of, updated
 from tools.messages.found import FoundMessage, found_messages
 
+pytestmark = pytest.mark.slow
+
 # What a translation must hold as often as the English: placeholders and tags.
 FIXED = re.compile(r"%\(\w+\)[sd]|%%|%[sd]|\{\w*\}|</?\w+[^>]*>")
 

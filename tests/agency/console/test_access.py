@@ -25,7 +25,7 @@ from workspaces.subaccounts.services import grant_addon
 
 a, b = furnished.a, furnished.b
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ALL = {"owner", "admin", "viewer"}
 CHANGERS = {"owner", "admin"}
 OWNERS = {"owner"}

@@ -21,7 +21,7 @@ from workspaces.subaccounts.services import suspend_workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 MANY = 10_000
 NOT_THE_SALON = ("crowd 777", "zzz", "zz")
 GIN_INDEXES = ["workspace_search", "workspace_find", "channel_find"]

@@ -21,7 +21,7 @@ from workspaces.subaccounts.services import create_workspace, grant_addon, suspe
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 NASTY = '</script><script>alert("x")</script><img src=x onerror=alert(1)>{{7*7}}'
 # A file is no page: no browser shows it.
 LOOKS = [name for name, access in PAGES.items() if access.looks and name != "export-file"]

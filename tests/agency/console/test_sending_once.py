@@ -52,7 +52,7 @@ from workspaces.subaccounts.services import tenant_of
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tests.tenants import Tenant
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 SIGN_IN = "/account/sign-in"
 
 

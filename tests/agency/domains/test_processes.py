@@ -20,7 +20,7 @@ from tests.processes import own_processes
 from tests.tenants import Tenant
 from tests.waiting import until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 HOST, SECOND = "app.ada.example.com", "app.second.example.com"
 # With it a process reads by itself so seldom that a test sees only what it was told.

@@ -13,7 +13,7 @@ from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
 from workspaces.subaccounts.models import Workspace
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 THINGS = size("kills", "things")
 LEAST_KILLS = 30 if FULL_SIZE else 8
 

@@ -27,7 +27,7 @@ from tests.sizes import FULL_SIZE, size
 from tests.tenants import Tenant
 from tests.waiting import until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 KIND = "channel.lost"
 CHANNELS = ("Front desk", "Back office", "Salon")[: size("kills", "channels")]
 AT_ONCE, DIGEST, IN_THE_LIST = 3, 2, 2

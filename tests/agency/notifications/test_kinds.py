@@ -371,7 +371,7 @@ def tell() -> None:
 
 
 a, b = furnished.a, furnished.b
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ROLES = ("owner", "admin", "viewer")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 

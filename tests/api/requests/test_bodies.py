@@ -15,6 +15,8 @@ from config.api.parsers import StrictJSONParser, canonical_bytes, parse_object
 from tests.api.conftest import AGENCY
 from tests.sizes import size
 
+pytestmark = pytest.mark.slow
+
 Send = Callable[..., Any]
 NEST = 100
 

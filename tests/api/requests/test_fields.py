@@ -12,6 +12,8 @@ from tests.api.conftest import AGENCY
 from tests.api.surfaces.serializers import ThingWriteSerializer
 from tests.sizes import size
 
+pytestmark = pytest.mark.slow
+
 ID = "0b7a4d9e-c0de-4000-8000-00000000abcd"
 BERLIN = "Europe/Berlin"
 Create = Callable[..., Any]

@@ -12,6 +12,8 @@ from tests.api.conftest import AGENCY, WORKSPACE
 from tests.api.surfaces.views import MANY
 from tests.sizes import size
 
+pytestmark = pytest.mark.slow
+
 ID = "0b7a4d9e-0000-4000-8000-000000000000"
 HERE = f"http://testserver{AGENCY}/things"
 

@@ -14,7 +14,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 
 a, b = furnished.a_with_channel, furnished.b_with_channel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 NOBODY = "0a4ce8f1-22c4-4a62-9f5e-64c2f43a9d1b"
 
 

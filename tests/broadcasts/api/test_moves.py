@@ -27,7 +27,7 @@ from workspaces.subaccounts.models import Channel
 
 a = furnished.a_with_channel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 STATES = ("Draft", "Scheduled", "sending", "paused", "sent", "cancelled")
 MOVES = ("schedule", "approve", "pause", "resume", "cancel", "change", "delete")
 UNDER_WAY = "This broadcast is under way already."

@@ -18,7 +18,7 @@ from tests.factories import ChannelFactory, ContactFactory
 from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from workspaces.subaccounts.models import Channel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 LIST = "/app/broadcasts"
 
 

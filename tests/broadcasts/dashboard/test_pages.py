@@ -22,7 +22,7 @@ from tests.workspaces.subaccounts.dashboard.clients import dashboard_client
 from tests.workspaces.topics import recorded_events, subscribe_to
 from workspaces.subaccounts.models import Channel, Workspace
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 BODY = "Hello {{1}}, the *sale* begins on {{2}}."
 COMPONENTS = [
     {"type": "HEADER", "format": "DOCUMENT"},

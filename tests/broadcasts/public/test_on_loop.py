@@ -17,7 +17,7 @@ from tests.config.serving.web import Web, running_web
 from tests.processes import own_processes
 from tests.waiting import until, wait_for_lock
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 PHONE = {"User-Agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1"}
 SALE = "https://shop.example/sale"
 Answer = tuple[int, dict[str, str]]

@@ -39,7 +39,7 @@ from workspaces.subaccounts.services import restore_workspace, suspend_workspace
 
 a, b = furnished.a_with_channel, furnished.b_with_channel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture

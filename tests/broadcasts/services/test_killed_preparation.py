@@ -22,7 +22,7 @@ from tests.tenants import Tenant
 from webhooks.services.endpoints import register_endpoint
 from workspaces.subaccounts.services import tenant_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 MODULE = "tests.broadcasts.services.killed_preparation"
 PEOPLE = 7
 LEAST_KILLS = {"one": 30, "two": 20} if FULL_SIZE else {"one": 8, "two": 8}

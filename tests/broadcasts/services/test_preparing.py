@@ -36,7 +36,7 @@ from workspaces.subaccounts.services import tenant_of
 
 a, b = furnished.a_with_channel, furnished.b_with_channel
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 FRESH = {"hours_ago": 1}
 
 

@@ -19,7 +19,7 @@ from workspaces.contacts.models import Contact
 
 a = furnished.a_with_channel
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_few_are_near")]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.usefixtures("_few_are_near")]
 NEAR, CHUNK, SIZE = 50, 15, 10
 SCANNED = "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) "
 

@@ -36,7 +36,7 @@ from webhooks.services.endpoints import register_endpoint
 from workspaces.contacts.models import Contact
 from workspaces.subaccounts.services import tenant_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 SIZE = 3
 ZONES = (None, "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Nowhere/At_all")
 COMPARED = ("contact_id", "due_at", "stage", "status", "address_kind", "address", "timezone", "skip_reason", "values")

@@ -26,7 +26,7 @@ from workspaces.subaccounts.services import suspend_workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 HOME = "/console/configuration/channel-connect"
 # Which pages there are, who sees them and who may post to them.
 READERS, CHANGERS, NOBODY = {"owner", "admin", "viewer"}, {"owner", "admin"}, set[str]()

@@ -76,6 +76,7 @@ def sent(person: int, number: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_readers_that_are_killed_lose_nothing_and_double_nothing() -> None:
     """Several people write; some bodies bring messages that came before. The counter of a thread counts each once.

@@ -3,9 +3,13 @@
 from collections.abc import Callable
 from inspect import signature
 
+import pytest
+
 from config.http.client import HTTPClient
 from config.http.resolver import Resolver
 from config.http.transfer import Limits
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_attempt_takes_ten_seconds_at_most_five_to_connect_and_two_to_look_up(

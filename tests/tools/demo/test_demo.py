@@ -15,7 +15,7 @@ from tests.waiting import until
 from tools.demo.__main__ import main
 from tools.demo.bookings import BookingStory, Figures
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.slow]
 
 
 class Demo:

@@ -19,6 +19,8 @@ from tests.webhooks.dispatcher.test_isolation import Crowd
 from webhooks.dispatcher.queues import PER_ENDPOINT
 from webhooks.models import Attempt, Delivery, DispatcherRun, Endpoint, QueuedDelivery
 
+pytestmark = pytest.mark.slow
+
 FIELDS = [
     "id",
     "webhook",

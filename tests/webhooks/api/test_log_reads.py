@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.factories.webhooks import an_endpoint
 from tests.tenants import Tenant
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 MANY = """
 INSERT INTO webhooks_delivery (uuid, agency_id, endpoint_id, event_name, envelope_id, kind, status, attempts,
     max_attempts, created_at, completed_at, failed_at)

@@ -19,7 +19,7 @@ from webhooks.services.deliveries import ReplayResult
 
 a, b = furnished.a, furnished.b
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ALL = {"owner", "admin", "viewer"}
 CHANGERS = {"owner", "admin"}
 NOBODY: set[str] = set()

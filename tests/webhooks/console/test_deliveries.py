@@ -26,7 +26,7 @@ from webhooks.pages.forms import RedeliverForm
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 PAGES = "/console/webhooks"
 NOBODYS = UUID(int=7)
 

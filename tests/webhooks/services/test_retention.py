@@ -25,7 +25,7 @@ from webhooks.services.partitions import (
 )
 from webhooks.tasks import forget_deliveries
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from workspaces.catalogue.models import Product, Service, ServiceCategory
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 MANY_PRODUCTS = """
 INSERT INTO catalogue_product (uuid, workspace_id, name, name_key, description, price, active, track_stock,
     stock_level, created_at, updated_at)

@@ -18,6 +18,8 @@ from workspaces.catalogue.models import Product, StockMovement
 from workspaces.catalogue.services import NotEnoughStock, StockNotTracked, change_product, change_stock
 from workspaces.catalogue.services.products import StockOutOfRange, ZeroStockChange
 
+pytestmark = pytest.mark.slow
+
 a = furnished.a_with_customer
 
 WRITERS = size("counts", "writers of stock")

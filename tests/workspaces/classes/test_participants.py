@@ -17,6 +17,8 @@ from workspaces.classes.models import ClassSession, Participant
 from workspaces.classes.services import ClassIsFull, ParticipantNotFound, add_participant, remove_participant
 from workspaces.contacts.services import ContactNotFound, remove_contact
 
+pytestmark = pytest.mark.slow
+
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
 SEATS, BOOKINGS, THREADS, PATIENCE = 20, 200, 25, 10

@@ -18,7 +18,7 @@ from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 CARD = {
     "id", "name", "phone", "email", "tags", "timezone", "country", "attributes", "opted_out", "channels",
     "last_inbound_at", "created_at",

@@ -35,7 +35,7 @@ from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 KILLS = size("workers", "killed importers")
 IMPORTER = Order("tests.workspaces.contacts.import_process")
 # Whoever writes this contact waits for a lock that the test has.

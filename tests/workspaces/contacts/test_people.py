@@ -11,6 +11,8 @@ from workspaces.contacts.models import Contact, ContactIdentity
 from workspaces.contacts.services import ChannelPerson, MatchedContacts, find_or_create_contacts
 from workspaces.subaccounts.models import Channel
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def channel(db: None) -> Channel:

@@ -24,7 +24,7 @@ from workspaces.contacts.services.counting import merge_counts, recount_segments
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 EARLY = "2020-01-01T00:00:00Z"
 INSERT_MANY = """
 INSERT INTO contacts_contact (uuid, workspace_id, name, tags, search_key, created_at, updated_at)

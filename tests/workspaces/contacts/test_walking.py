@@ -14,7 +14,7 @@ from workspaces.subaccounts.models import Workspace
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 CONTACTS = 2_000
 # So many that PostgreSQL prefers the index whatever the tests before have left in the table.
 OF_A_LONG_LIST = 10_000

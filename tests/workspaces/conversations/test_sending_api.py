@@ -18,7 +18,7 @@ from workspaces.subaccounts.models import Channel
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 TEMPLATE = {"template": "appointment_reminder", "language": "en-US"}
 CLOSED = "The 24-hour window of this conversation is closed. Send a template."
 

@@ -18,7 +18,7 @@ from workspaces.conversations.services import inbound
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 FORWARD = ("sent", "delivered", "read")
 
 

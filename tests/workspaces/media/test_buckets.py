@@ -103,7 +103,7 @@ def running_bucket() -> Iterator[Bucket]:
 
 
 # boto3 keeps connections open for its next call.
-pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from workspaces.subaccounts.models import Workspace
 
 a = furnished.a_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 FILLED = {
     "slot_1": "Call us.",
     "slot_2": "6f1f6d0e-6a5a-4b46-9f3c-2f4f3f1f0a11",

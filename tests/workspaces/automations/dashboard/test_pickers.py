@@ -28,7 +28,7 @@ from workspaces.subaccounts.models import Workspace
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 SLOTS = [("book", "service"), ("book", "agent"), ("pay", "product"), ("file", "media")]
 MAKE = {"service": "/app/services/new", "agent": "/app/staff/new", "product": "/app/products/new", "media": "/app/api"}
 

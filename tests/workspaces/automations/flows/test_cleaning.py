@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.sizes import size
@@ -9,6 +10,8 @@ from tests.workspaces.automations.flows.secrets import PLATFORM, a_value, field_
 from workspaces.automations.flows.checks import problems_of
 from workspaces.automations.flows.copies import reasons_not_copyable, sanitized_copy
 from workspaces.automations.flows.flow import Flow, fill_in, open_slots
+
+pytestmark = pytest.mark.slow
 
 
 @given(flows())

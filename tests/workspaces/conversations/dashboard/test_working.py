@@ -36,7 +36,7 @@ from workspaces.subaccounts.models import Channel
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 INBOX = "/app/inbox"
 
 

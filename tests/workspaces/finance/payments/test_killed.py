@@ -25,7 +25,7 @@ from tools.sandbox.stripe.server import RunningStripe
 from workspaces.finance.models import Checkout, Payment, ProviderAccount, ProviderEvent, Refund
 from workspaces.finance.services.refunds import refund_payment
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 a = furnished.a_with_customer
 KILLS, INVOICES = size("killed payments", "kills at each call"), size("killed payments", "invoices")
 

@@ -29,7 +29,7 @@ from workspaces.finance.services.payments import record_payment
 from workspaces.finance.services.provider_work import take_turn
 from workspaces.finance.services.refunds import refund_payment
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 a = furnished.a_with_customer
 # The small form is enough for each of the faults that this file was tried against.
 STORIES, HAPPENINGS_OF_STORY = size("payments", "stories"), size("payments", "things that happen")

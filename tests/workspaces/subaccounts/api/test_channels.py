@@ -23,6 +23,8 @@ from workspaces.subaccounts.services import (
     reconnect_channel,
 )
 
+pytestmark = pytest.mark.slow
+
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
 GONE = {"message": "Channel not found."}

@@ -21,7 +21,7 @@ NEIGHBOURS = CROWD // 20
 PAGES = CROWD // 25
 NUMBERED_13 = [number for number in range(1, CROWD + 1) if str(number).startswith("13")]
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+pytestmark = [pytest.mark.slow, pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ import pytest
 from tests.factories import WorkspaceFactory
 from tests.tenants import Tenant
 
+pytestmark = pytest.mark.slow
+
 
 def found(tenant: Tenant, fragment: str) -> list[str]:
     answer = tenant.api.get(f"/workspaces?search={quote(fragment)}").json()

@@ -8,7 +8,7 @@ from django.db import connection
 from tests.tenants import Tenant
 from workspaces.media.models import Media
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ROWS = 2_000
 # So many that PostgreSQL prefers the index whatever the tests before have left in the table.
 OF_A_LONG_LIST = 10_000

@@ -23,7 +23,7 @@ from workspaces.subaccounts.services import grant_addon, move_workspace, suspend
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 STATE = ("status", "suspension_reason", "plan_id", "plan_limits", "limits")
 
 

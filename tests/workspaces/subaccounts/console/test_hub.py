@@ -35,7 +35,7 @@ from workspaces.subaccounts.services import invite_workspace_member, suspend_wor
 
 a, b = furnished.a_with_customer, furnished.b_with_customer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture(autouse=True)

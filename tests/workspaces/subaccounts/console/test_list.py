@@ -22,7 +22,7 @@ from workspaces.subaccounts.models import Channel, Workspace
 from workspaces.subaccounts.services import suspend_workspace, tenant_of
 from workspaces.subaccounts.services.limit_usage import check_workspace_limits
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 LIST = "/console/sub-accounts"
 
 

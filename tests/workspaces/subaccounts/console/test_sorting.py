@@ -20,7 +20,7 @@ from workspaces.subaccounts.console.sub_accounts import TABLE
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import suspend_workspace
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ROWS = 10_000
 
 

@@ -39,7 +39,7 @@ from workspaces.subaccounts.dashboard.base import CHANGE_ROLES, OWNER_ROLES, Das
 from workspaces.subaccounts.services import change_owner, suspend_workspace
 
 a, b = furnished.a, furnished.b
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 EVERY_PAGE = PAGES | LANDING
 
 
