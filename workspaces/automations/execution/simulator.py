@@ -316,8 +316,8 @@ def _internal_call(progress: Progress) -> InternalCall | None:
 
 
 def _first_keyword(flow: Flow) -> str:
-    keywords = (flow["trigger"].get("config") or {}).get("keywords") or [""]
-    return str(keywords[0] or "")
+    keywords = (flow["trigger"].get("config") or {}).get("keywords")
+    return str(keywords[0] or "") if isinstance(keywords, list | str) and keywords else ""
 
 
 def _lines(

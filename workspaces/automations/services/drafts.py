@@ -117,7 +117,8 @@ def freeze_draft(automation: Automation, *, now: datetime, by: Actor) -> None:
         automation=automation, number=newest + 1, flow=automation.draft, published_at=now, published_by=by.label
     )
     automation.trigger = automation.draft["trigger"]["type"]
-    automation.trigger_digest, automation.catch_all = trigger_digest(automation.draft), is_catch_all(automation.draft)
+    automation.trigger_digest = trigger_digest(automation.draft["trigger"])
+    automation.catch_all = is_catch_all(automation.draft)
     if automation.from_pack is None:
         automation.requires = requires_of(automation.draft)
     automation.updated_at = now
