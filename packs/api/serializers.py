@@ -1,7 +1,6 @@
 """Packs, their entries, the library and copies out of sub-accounts, as an agency's integrations read and write them."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from rest_framework.exceptions import ValidationError
 
@@ -20,8 +19,8 @@ MOST_REQUIREMENTS = 100
 EXAMPLE_UUIDS = ["3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11", "6f2d9b10-8c3e-4a75-b1d4-0e7a5c9f3b28"]
 
 
-def choices(values: Iterable[str], example: list[str], **options: Any) -> ListField:
-    return ListField(child=ChoiceField(list(values)), example=example, **options)
+def choices(values: Iterable[str], example: list[str], max_length: int | None = None) -> ListField:
+    return ListField(child=ChoiceField(list(values)), example=example, max_length=max_length)
 
 
 class PackSlotSerializer(Serializer):
@@ -69,7 +68,7 @@ class NewPackEntrySerializer(Serializer):
     def _named(self) -> set[str]:
         return {name for name, value in self.initial_data.items() if name in self.fields and value is not None}
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         if not self.is_copy and self._named() != {"template_id"}:
             raise ValidationError({"template_id": ["Send either template_id, or workspace and automation."]})
         return super().to_internal_value(data)
