@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -328,7 +328,7 @@ class AutomationsReady(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         off = disabled_automations(self.workspace)
-        ready: list[Any] = [(one, CHANNEL_NAMES[one.platform]) for one in off.ready]
+        ready = [(one, CHANNEL_NAMES[one.platform]) for one in off.ready]
         return self.page("automations/ready.html", ready=ready, waiting=off.waiting)
 
     def post(self, request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The page on which people try a draft in a chat: nothing is sent, and nothing is saved."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,7 +28,7 @@ SALT: Final = "workspaces.automations.dashboard.simulation"
 MOST_CHARACTERS: Final = 300_000
 LONGEST_MESSAGE: Final = 1_000
 # What a call to another system may give in the test, by the type of the step: port, label, result.
-CallResult = tuple[str, str, dict[str, Any] | None]
+CallResult = tuple[str, str, Mapping[str, object] | None]
 
 
 class AutomationTest(EditorPage):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
 from django.http import HttpResponse
@@ -133,7 +134,7 @@ class StepChange(ConfigPage):
 class TriggerChange(ConfigPage):
     """Chooses what starts the automation, and changes its values."""
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         given = self.automation.draft[TRIGGER_NODE]
         wanted = self.request.POST.get("type") or self.request.GET.get("type") or given["type"]
@@ -162,7 +163,13 @@ class PlaceForm(forms.Form):
     """Chooses one place or step from a list. It is required if the list has no empty choice."""
 
     def __init__(
-        self, data: Any = None, *, label: str, choices: list[tuple[str, str]], initial: str = "", radio: bool = False
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        label: str,
+        choices: list[tuple[str, str]],
+        initial: str = "",
+        radio: bool = False,
     ) -> None:
         super().__init__(data)
         required = all(value for value, _label in choices)
