@@ -1,6 +1,7 @@
 """Packs, their entries, the library and copies out of sub-accounts, as an agency's integrations read and write them."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from rest_framework.exceptions import ValidationError
 
@@ -28,7 +29,7 @@ class PackSlotSerializer(Serializer):
 
     node = CharField(example="step_2")
     path = CharField(example="template")
-    label = CharField(example="Template")  # type: ignore[assignment]  # the field's own name in the specification
+    label: Any = CharField(example="Template")  # the field's own name
     step = CharField(example="Step 2: Send a template")
 
 
@@ -36,7 +37,7 @@ class PackEntrySerializer(Serializer):
     """An automation in a pack."""
 
     uuid = UUIDField(example=EXAMPLE_UUIDS[1])
-    source = ChoiceField(PackEntry.Source.choices)  # type: ignore[assignment]  # as specified
+    source: Any = ChoiceField(PackEntry.Source.choices)  # the field's own name
     template_id = CharField(allow_null=True, example="salons-booking-assistant")
     name = CharField(example="Book a visit by chat")
     library_name = CharField(allow_null=True, example="Book a visit by chat")
@@ -126,7 +127,7 @@ class OrderSerializer(Serializer):
 class PackOrderSerializer(Serializer):
     """The packs' uuids in their new order."""
 
-    data = ListField(child=UUIDField(), example=EXAMPLE_UUIDS)  # type: ignore[assignment]  # every answer's key
+    data: Any = ListField(child=UUIDField(), example=EXAMPLE_UUIDS)  # the field's own name
 
 
 class PackDeletedSerializer(Serializer):

@@ -163,13 +163,7 @@ class PlaceForm(forms.Form):
     """Chooses one place or step from a list. It is required if the list has no empty choice."""
 
     def __init__(
-        self,
-        data: Mapping[str, object] | None = None,
-        *,
-        label: str,
-        choices: list[tuple[str, str]],
-        initial: str = "",
-        radio: bool = False,
+        self, data: Any = None, *, label: str, choices: list[tuple[str, str]], initial: str = "", radio: bool = False
     ) -> None:
         super().__init__(data)
         required = all(value for value, _label in choices)

@@ -11,7 +11,7 @@ from typing import Final
 from django.utils.translation import gettext_noop as _
 
 from workspaces.automations.flows.checks import loops_without_pause, reached_steps
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Step, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Config, Flow, Step, steps_of
 from workspaces.automations.flows.outline import START, Place, in_reading_order, ports_in_order, target_of
 from workspaces.automations.flows.registry import STEPS
 
@@ -52,9 +52,7 @@ def require_place(flow: Flow, place: Place) -> None:
         raise EditRefused(NO_SUCH_PLACE)
 
 
-def add_step(
-    flow: Flow, *, place: Place, step_id: str, type: str, config: dict[str, object], prune: bool = False
-) -> Flow:
+def add_step(flow: Flow, *, place: Place, step_id: str, type: str, config: Config, prune: bool = False) -> Flow:
     """Put a new step at a place. What stood there follows after the step's first output."""
     require_place(flow, place)
     if len(steps_of(flow)) >= MOST_EDITED_STEPS:
@@ -67,12 +65,7 @@ def add_step(
 
 
 def change_step(
-    flow: Flow,
-    *,
-    node: str,
-    config: dict[str, object],
-    origins: Mapping[str, Origins] | None = None,
-    prune: bool = False,
+    flow: Flow, *, node: str, config: Config, origins: Mapping[str, Origins] | None = None, prune: bool = False
 ) -> Flow:
     """Replace a step's configuration. The branch of a button stays with its button; `origins` says where each was."""
     changed = copy.deepcopy(flow)
@@ -140,7 +133,7 @@ def connect(flow: Flow, *, place: Place, target: str, prune: bool = False) -> Fl
     return _settled(flow, changed, prune)
 
 
-def change_trigger(flow: Flow, *, type: str, config: dict[str, object]) -> Flow:
+def change_trigger(flow: Flow, *, type: str, config: Config) -> Flow:
     """Replace what starts the flow."""
     return {**copy.deepcopy(flow), "trigger": {"type": type, "config": copy.deepcopy(config)}}
 

@@ -8,7 +8,7 @@ import copy
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 import orjson
 from django.utils.translation import gettext, gettext_noop
@@ -18,12 +18,15 @@ from workspaces.automations.flows.privacy import KNOWN_VARIABLES, VARIABLE
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import StepType, TriggerType, in_order
 
+# The values of the fields that a type of trigger or step declares, by their names.
+Config: TypeAlias = dict[str, object]
+
 
 class Node(TypedDict):
-    """What a flow's trigger and its steps have. The fields of `config` are those of their type."""
+    """What a flow's trigger and its steps have."""
 
     type: str
-    config: NotRequired[dict[str, object]]
+    config: NotRequired[Config]
 
 
 class Step(Node):
@@ -164,7 +167,7 @@ class NoSuchSlot(LookupError):
     """The flow has no value there."""
 
 
-def _config(flow: Flow, node: str) -> dict[str, object]:
+def _config(flow: Flow, node: str) -> Config:
     if node == TRIGGER_NODE:
         return flow["trigger"].setdefault("config", {})
     for step in flow["steps"]:

@@ -9,6 +9,7 @@ from typing import Final
 from workspaces.automations.flows.fields import is_empty
 from workspaces.automations.flows.flow import (
     TRIGGER_NODE,
+    Config,
     Flow,
     Node,
     NoSuchSlot,
@@ -78,18 +79,16 @@ def _nodes(flow: Flow) -> dict[str, Node]:
     return {TRIGGER_NODE: flow[TRIGGER_NODE], **{step["id"]: step for step in steps_of(flow)}}
 
 
-def _config(part: Node) -> dict[str, object]:
+def _config(part: Node) -> Config:
     return part.get("config") or {}
 
 
-def _ports(part: Node, config: dict[str, object]) -> set[str]:
+def _ports(part: Node, config: Config) -> set[str]:
     declared = STEPS.get(part["type"])
     return declared.ports_of(config) if declared else set()
 
 
-def _merged_config(
-    base: dict[str, object], own: dict[str, object], new: dict[str, object]
-) -> tuple[dict[str, object], bool]:
+def _merged_config(base: Config, own: Config, new: Config) -> tuple[Config, bool]:
     """Give the merged values, and whether both sides changed one of them."""
     merged, is_conflict = {}, False
     for name in {**new, **own}:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Node, Step, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Config, Flow, Node, Step, steps_of
 from workspaces.automations.flows.registry import STEPS
 
 # A node and one of its outputs: a place where a step can stand.
@@ -36,7 +36,7 @@ class OutlineRow:
         return "" if self.is_repeat else self.target
 
 
-def config_of(step: Node) -> dict[str, object]:
+def config_of(step: Node) -> Config:
     config = step.get("config")
     return config if isinstance(config, dict) else {}
 

@@ -20,7 +20,7 @@ from workspaces.automations.flows.fields import (
     Variable,
     is_empty,
 )
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Step, step_title, steps_of, with_settings
+from workspaces.automations.flows.flow import TRIGGER_NODE, Config, Flow, Step, step_title, steps_of, with_settings
 from workspaces.automations.flows.privacy import VARIABLE
 from workspaces.automations.flows.registry import STEPS
 from workspaces.automations.flows.types import StepType
@@ -188,7 +188,7 @@ def _start(flow: Flow) -> Iterator[ChatLine]:
         yield ChatLine("in", [keywords[0]])
 
 
-def _bubble(declared: StepType, config: dict[str, object], settings: Mapping[str, str], names: NameLookup) -> ChatLine:
+def _bubble(declared: StepType, config: Config, settings: Mapping[str, str], names: NameLookup) -> ChatLine:
     choices = _choices(declared, config)
     attachment = ", ".join(_attachments(declared, config, names))
     own = [one for one in declared.fields if isinstance(one, Text) and one.name in TEXTS]
@@ -209,7 +209,7 @@ def _shown_text(declared: Text, value: object, settings: Mapping[str, str]) -> s
     return VARIABLE.sub(lambda found: f"[{found[1].strip().rpartition('.')[2].replace('_', ' ')}]", text)
 
 
-def _choices(declared: StepType, config: dict[str, object]) -> list[str]:
+def _choices(declared: StepType, config: Config) -> list[str]:
     """Give the titles that a person can tap: the items that are ports, or the button of a link."""
     items = config.get(declared.port_per[1]) if declared.port_per else None
     given = items if isinstance(items, list) and not declared.ai and declared.name != "split" else []
@@ -219,7 +219,7 @@ def _choices(declared: StepType, config: dict[str, object]) -> list[str]:
     return [title for title in titles if title]
 
 
-def _attachments(declared: StepType, config: dict[str, object], names: NameLookup) -> Iterator[str]:
+def _attachments(declared: StepType, config: Config, names: NameLookup) -> Iterator[str]:
     if not declared.name.startswith("send_"):
         return
     for one in declared.fields:
@@ -231,13 +231,13 @@ def _attachments(declared: StepType, config: dict[str, object], names: NameLooku
                 yield f"{_(one.label)}: {_('[still to fill in]')}"
 
 
-def _first_port(declared: StepType, config: dict[str, object]) -> str:
+def _first_port(declared: StepType, config: Config) -> str:
     if declared.port_per and config.get(declared.port_per[1]):
         return f"{declared.port_per[0]}_1"
     return declared.ports[0] if declared.ports else ""
 
 
-def _chat_answer(declared: StepType, config: dict[str, object]) -> str:
+def _chat_answer(declared: StepType, config: Config) -> str:
     """Give the contact's answer that leads to the first port: the tapped choice, or `…` to a question."""
     choices = _choices(declared, config) if declared.port_per else []
     if choices:
@@ -245,7 +245,7 @@ def _chat_answer(declared: StepType, config: dict[str, object]) -> str:
     return "…" if declared.name.startswith("ask_") or declared.name == "wait_for_reply" else ""
 
 
-def _note(declared: StepType, config: dict[str, object]) -> str:
+def _note(declared: StepType, config: Config) -> str:
     if declared.name == "wait" and config.get("amount"):
         unit = str(config.get("unit", ""))
         return f"{_(declared.label)}: {config['amount']} {value_label(unit) if unit else ''}".strip()
@@ -325,7 +325,7 @@ def port_label(flow: Flow, node: str, port: str) -> str:
     return branch_label(port, step)
 
 
-def _config(step: Step) -> dict[str, object]:
+def _config(step: Step) -> Config:
     config = step.get("config")
     return config if isinstance(config, dict) else {}
 
