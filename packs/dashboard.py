@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -192,7 +191,7 @@ class PackInstall(PackDetailView):
         if "choosing" in request.POST and not chosen:
             messages.warning(request, _("Choose at least one automation."))
             return redirect(PACK, pack.offered.uuid)
-        picked: Any = chosen if "choosing" in request.POST else None
+        picked = chosen if "choosing" in request.POST else None
         done = install_pack(
             workspace=self.workspace, pack=pack.offered.uuid, entries=picked, now=timezone.now(), by=self.by
         )
@@ -215,11 +214,11 @@ class AutomationNewVersion(EditorPage, DashboardForm[ConfirmationForm]):
     keeps_form_data = False
     found: NewVersion
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         self.found = find_new_version(self.automation)
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -235,7 +234,7 @@ class AutomationNewVersion(EditorPage, DashboardForm[ConfirmationForm]):
         message += _("Fill in the missing values.") if is_open else _("Publish it to put it to work.")
         return self.done(message, AUTOMATION if is_open else PUBLISH, taken.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         automation, merged = self.automation, self.found.merged
         titles = {node: translated_step_title(step_title(merged.flow, node)) for node in merged.conflicts}
         return {

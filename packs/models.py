@@ -1,7 +1,7 @@
 """Packs: automations that an agency offers its customers together, and the starter packs of workspaces."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -60,7 +60,7 @@ class Pack(models.Model):
     position = models.PositiveIntegerField()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[PackQuerySet] = PackQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = PackQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -20,8 +20,8 @@ MOST_REQUIREMENTS = 100
 EXAMPLE_UUIDS = ["3f0c8a52-6f0e-4d86-9c56-0d1f4c9a7b11", "6f2d9b10-8c3e-4a75-b1d4-0e7a5c9f3b28"]
 
 
-def choices(values: Iterable[str], example: list[str], **options: Any) -> ListField:
-    return ListField(child=ChoiceField(list(values)), example=example, **options)
+def choices(values: Iterable[str], example: list[str], max_length: int | None = None) -> ListField:
+    return ListField(child=ChoiceField(list(values)), example=example, max_length=max_length)
 
 
 class PackSlotSerializer(Serializer):
@@ -29,7 +29,7 @@ class PackSlotSerializer(Serializer):
 
     node = CharField(example="step_2")
     path = CharField(example="template")
-    label = CharField(example="Template")  # type: ignore[assignment]  # the field's own name in the specification
+    label: Any = CharField(example="Template")  # the field's own name
     step = CharField(example="Step 2: Send a template")
 
 
@@ -37,7 +37,7 @@ class PackEntrySerializer(Serializer):
     """An automation in a pack."""
 
     uuid = UUIDField(example=EXAMPLE_UUIDS[1])
-    source = ChoiceField(PackEntry.Source.choices)  # type: ignore[assignment]  # as specified
+    source: Any = ChoiceField(PackEntry.Source.choices)  # the field's own name
     template_id = CharField(allow_null=True, example="salons-booking-assistant")
     name = CharField(example="Book a visit by chat")
     library_name = CharField(allow_null=True, example="Book a visit by chat")
@@ -69,7 +69,7 @@ class NewPackEntrySerializer(Serializer):
     def _named(self) -> set[str]:
         return {name for name, value in self.initial_data.items() if name in self.fields and value is not None}
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         if not self.is_copy and self._named() != {"template_id"}:
             raise ValidationError({"template_id": ["Send either template_id, or workspace and automation."]})
         return super().to_internal_value(data)
@@ -127,7 +127,7 @@ class OrderSerializer(Serializer):
 class PackOrderSerializer(Serializer):
     """The packs' uuids in their new order."""
 
-    data = ListField(child=UUIDField(), example=EXAMPLE_UUIDS)  # type: ignore[assignment]  # every answer's key
+    data: Any = ListField(child=UUIDField(), example=EXAMPLE_UUIDS)  # the field's own name
 
 
 class PackDeletedSerializer(Serializer):

@@ -46,7 +46,7 @@ class PackDetailView(PackConsoleView):
 
     pack: Pack
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.pack = find_pack(agency=self.agency, uuid=ids["uuid"])
         self.name = self.pack.name
 

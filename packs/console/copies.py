@@ -1,5 +1,6 @@
 """Console pages that copy an automation out of a sub-account, and that install a pack into one."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -87,7 +88,7 @@ class CopyChoice(CopyPage):
     def get(self, request: HttpRequest, uuid: UUID | None, workspace: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
         source = self.workspace_of(workspace)
-        automations: Any = Automation.objects.filter(workspace=source).published().select_related("published")
+        automations = Automation.objects.filter(workspace=source).published().select_related("published")
         if self.replaced:
             automations = automations.filter(platform__in=self.replaced.channels)
         rows, pages = paginate(request, automations.defer("draft", "published__flow").order_by("name", "id"))
@@ -110,13 +111,13 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
     creates = True
     automation: Automation
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         self.automation = find_source_automation(
             agency=self.agency, workspace=ids["workspace"], automation=ids["automation"]
         )
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -127,7 +128,7 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
         entry = copy_automation(pack=self.pack, automation=self.automation, by=self.by)
         return self.done(_("%(name)s was copied into the pack.") % {"name": entry.name}, PACK, self.pack.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         preview = preview_copy(automation=self.automation)
         source, replaced = self.automation.workspace, self.replaced
         source_page = reverse(FROM, args=[self.pack.uuid, source.uuid]) + self.query
@@ -147,7 +148,8 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
 
     def _differences(self, replaced: PackEntry) -> list[Difference]:
         copied = copied_entry(self.automation, replaced)
-        return differences(replaced.flow, copied.flow or {}, lambda _kind, value: value)
+        after: Any = copied.flow or {}
+        return differences(replaced.flow, after, lambda _kind, value: value)
 
 
 class PackInstallForm(forms.Form):
@@ -165,7 +167,7 @@ class PackInstallForm(forms.Form):
 class PackInstallFor(SubAccountDetailView, FormPage[PackInstallForm]):
     """Adds the pack's automations that the sub-account lacks, switched off, exactly as its owner's install does."""
 
-    def make_form(self, data: Any = None) -> PackInstallForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PackInstallForm:
         return PackInstallForm(data, packs=offered_packs(self.workspace))
 
     def save(self, form: PackInstallForm) -> HttpResponse:
@@ -183,7 +185,7 @@ class PackInstallFor(SubAccountDetailView, FormPage[PackInstallForm]):
         )
         return self.done(message % {"count": count, "name": self.workspace.name}, PAGE, self.workspace.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Install a pack for %(name)s") % {"name": self.workspace.name},

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -124,14 +124,14 @@ class EntryDetailView(PackDetailView):
 
     entry: PackEntry
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         self.entry = find_entry(pack=self.pack, uuid=ids["entry"])
         self.view = read_entry_view(self.entry)
 
 
 class EntryEdit(EntryDetailView, FormPage[EntryForm]):
-    def make_form(self, data: Any = None) -> EntryForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> EntryForm:
         return EntryForm(data, entry=self.view)
 
     def save(self, form: EntryForm) -> HttpResponse:
@@ -139,13 +139,13 @@ class EntryEdit(EntryDetailView, FormPage[EntryForm]):
         message = _("%(name)s was saved. Customers who already have it keep theirs as it is.")
         return self.done(message % {"name": read_entry_view(changed).name}, PACK, self.pack.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("Edit %(name)s") % {"name": self.view.name}
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
 
 class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -159,7 +159,7 @@ class EntryRemove(EntryDetailView, FormPage[ConfirmationForm]):
         messages.warning(self.request, message)
         return redirect(PACK, self.pack.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         is_last = self.pack.status == Pack.Status.PUBLISHED and self.pack.entries.count() == 1
         return {
             "crumbs": self.crumbs(),
@@ -235,7 +235,7 @@ class PackLibrary(ListPage, PackDetailView):
             max_entries=MOST_ENTRIES,
         )
 
-    def _row(self, item: LibraryItem, held: list[PackEntry]) -> dict[str, Any]:
+    def _row(self, item: LibraryItem, held: list[PackEntry]) -> dict[str, object]:
         return {
             "item": item,
             "channels": channel_names(item.channels),

@@ -1,6 +1,8 @@
 """Console pages that list, order, create, edit, publish, archive and remove packs."""
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -106,26 +108,26 @@ class PacksVisibility(PackConsoleView):
 class PackNew(PackConsoleView, FormPage[PackForm]):
     creates = True
 
-    def make_form(self, data: Any = None) -> PackForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PackForm:
         return PackForm(data)
 
     def save(self, form: PackForm) -> HttpResponse:
         pack = create_pack(agency=self.agency, by=self.by, **form.changes())
         return self.done(_("%(name)s was created. Now add automations.") % {"name": pack.name}, LIBRARY, pack.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(PACKS, LIST)], "heading": _("New pack"), "submit": _("Create pack")}
 
 
 class PackEdit(PackDetailView, FormPage[PackForm]):
-    def make_form(self, data: Any = None) -> PackForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PackForm:
         return PackForm(data, initial=pack_values(self.pack))
 
     def save(self, form: PackForm) -> HttpResponse:
         self.pack = change_pack(pack=self.pack, by=self.by, **form.changes())
         return self.saved(_("%(name)s was saved."))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("Edit %(name)s") % {"name": self.name}
         return {"crumbs": self.crumbs(), "heading": heading, "submit": _("Save")}
 
@@ -136,14 +138,14 @@ UNDONE = gettext_noop("You cannot undo this. To hide the pack and keep it, archi
 class PackRemove(PackDetailView, FormPage[ConfirmationForm]):
     """Asks for confirmation, then removes a pack for good."""
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_pack(pack=self.pack, by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": self.name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Remove %(name)s?") % {"name": self.name},
@@ -166,13 +168,13 @@ class StatusPage(PackDetailView, FormPage[ConfirmationForm]):
     success_message: ClassVar[StrOrPromise]
     danger: ClassVar[bool] = False
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         if self.pack.status == self.status:
             return redirect(PACK, self.pack.uuid)
         return self.show(self.make_form())
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -183,7 +185,7 @@ class StatusPage(PackDetailView, FormPage[ConfirmationForm]):
         """Describe the change's effect in a sentence. Each subclass has its own."""
         raise NotImplementedError
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": str(self.heading) % {"name": self.name},

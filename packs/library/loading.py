@@ -1,5 +1,6 @@
 """Reads the library's files into items and packs, each for one industry."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -102,9 +103,9 @@ class Library:
         return next((pack for pack in self.packs if pack.business_type == business_type), None)
 
 
-def read_files(folder: Path) -> dict[str, Any]:
+def read_files(folder: Path) -> dict[str, object]:
     """Return each file's content by its name. Raises `ValueError`, with the file's name, for invalid JSON."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for path in sorted(folder.glob("*.json")):
         try:
             found[path.name] = orjson.loads(path.read_bytes())
@@ -113,7 +114,7 @@ def read_files(folder: Path) -> dict[str, Any]:
     return found
 
 
-def build(files: dict[str, Any]) -> Library:
+def build(files: Mapping[str, Any]) -> Library:
     """Build the library from files that have passed the checks."""
     built = Library()
     for name, content in files.items():
@@ -134,7 +135,7 @@ def build(files: dict[str, Any]) -> Library:
     return built
 
 
-def _pack(pack: dict[str, Any], items: dict[str, LibraryItem]) -> PlatformPack:
+def _pack(pack: Mapping[str, Any], items: dict[str, LibraryItem]) -> PlatformPack:
     return PlatformPack(
         uuid=uuid5(NAMESPACE, pack["id"]),
         id=pack["id"],

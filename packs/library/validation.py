@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -12,7 +11,7 @@ from django.core.checks import CheckMessage, Error, register
 from agency.limits import CHANNEL_TYPES
 from config.db import name_key
 from packs.library.loading import PLATFORM_PACKS, Industry, Library, build, read_files
-from workspaces.automations.flows.checks import problems_of
+from workspaces.automations.flows.checks import is_publishable, problems_of
 from workspaces.automations.flows.copies import reasons_not_copyable, sanitized_copy
 from workspaces.automations.flows.flow import Flow
 from workspaces.automations.flows.privacy import private_content
@@ -25,7 +24,7 @@ FEWEST_PER_INDUSTRY = 4
 MOST_ENTRIES = 9
 
 
-def file_errors(files: dict[str, Any]) -> Iterator[str]:
+def file_errors(files: Mapping[str, object]) -> Iterator[str]:
     """Yield the files' errors. Without any, the library can be built."""
     yield from _structure_errors(files)
     items = list(_items(files))
@@ -36,7 +35,7 @@ def file_errors(files: dict[str, Any]) -> Iterator[str]:
     yield from (f"{PLATFORM_PACKS}: {error}" for error in _packs_errors(files.get(PLATFORM_PACKS), known))
 
 
-def _structure_errors(files: dict[str, Any]) -> Iterator[str]:
+def _structure_errors(files: Mapping[str, object]) -> Iterator[str]:
     for name, content in files.items():
         if name == PLATFORM_PACKS:
             continue
@@ -49,26 +48,26 @@ def _structure_errors(files: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: `automations` must be a list."
 
 
-def _items(files: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _items(files: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[str, object]]]:
     for name, content in files.items():
         if name != PLATFORM_PACKS and isinstance(content, dict):
             for item in content.get("automations") or []:
                 yield name, name.removesuffix(".json"), item if isinstance(item, dict) else {}
 
 
-def _retired(files: dict[str, Any]) -> list[str]:
+def _retired(files: Mapping[str, object]) -> list[str]:
     contents = [content for name, content in files.items() if name != PLATFORM_PACKS and isinstance(content, dict)]
     return [str(item.get("id")) for content in contents for item in content.get("retired", [])]
 
 
-def _repetitions(items: list[tuple[str, str, dict[str, Any]]], retired: list[str]) -> Iterator[str]:
+def _repetitions(items: list[tuple[str, str, Mapping[str, object]]], retired: list[str]) -> Iterator[str]:
     ids = Counter([str(item.get("id")) for _, _, item in items] + retired)
     names = Counter(name_key(str(item.get("name"))) for _, _, item in items)
     yield from (f"The id {name} is used more than once." for name, times in ids.items() if times > 1)
     yield from (f"The name {name} is used more than once." for name, times in names.items() if times > 1)
 
 
-def _item_errors(industry: str, item: dict[str, Any]) -> Iterator[str]:
+def _item_errors(industry: str, item: Mapping[str, object]) -> Iterator[str]:
     yield from _text_errors(item, {"name": 120, "description": 500})
     identity = item.get("id")
     if not isinstance(identity, str) or not ITEM_ID.fullmatch(identity) or len(identity) > 80:
@@ -88,10 +87,10 @@ def _item_errors(industry: str, item: dict[str, Any]) -> Iterator[str]:
     yield from _leaks(item, channels[0])
 
 
-def _leaks(item: dict[str, Any], platform: str) -> Iterator[str]:
+def _leaks(item: Mapping[str, object], platform: str) -> Iterator[str]:
     """Yield the parts of a flow that a copy would remove, because they are a customer's or look private."""
     flow = item.get("flow")
-    if problems_of(flow, platform=platform) or not isinstance(flow, dict):
+    if not is_publishable(flow, platform=platform):
         return
     refusals = reasons_not_copyable(flow, platform=platform)
     yield from refusals
@@ -107,7 +106,7 @@ def _foreign_accounts(flow: Flow, kept: Flow) -> Iterator[str]:
             yield f"{before['id']}: {name} points at an account."
 
 
-def _text_errors(holder: dict[str, Any], longest: dict[str, int]) -> Iterator[str]:
+def _text_errors(holder: Mapping[str, object], longest: dict[str, int]) -> Iterator[str]:
     for name, most in longest.items():
         value = holder.get(name)
         if not isinstance(value, str) or not value.strip() or value != value.strip() or len(value) > most:
@@ -116,7 +115,7 @@ def _text_errors(holder: dict[str, Any], longest: dict[str, int]) -> Iterator[st
             yield f"{name} holds {private_content(value)}."
 
 
-def _packs_errors(content: Any, items: dict[Any, dict[str, Any]]) -> Iterator[str]:
+def _packs_errors(content: object, items: Collection[object]) -> Iterator[str]:
     packs = content.get("packs") if isinstance(content, dict) else None
     if not isinstance(packs, list):
         yield "`packs` must be a list."
@@ -130,7 +129,7 @@ def _packs_errors(content: Any, items: dict[Any, dict[str, Any]]) -> Iterator[st
         yield from (f"{pack.get('id')}: {error}" for error in _pack_errors(pack, items))
 
 
-def _pack_errors(pack: dict[str, Any], items: dict[Any, dict[str, Any]]) -> Iterator[str]:
+def _pack_errors(pack: Mapping[str, object], items: Collection[object]) -> Iterator[str]:
     yield from _text_errors(pack, {"name": 120, "summary": 300})
     if pack.get("industry") is not None and pack["industry"] not in Industry.values:
         yield "industry is not known."
@@ -174,7 +173,7 @@ CHECK_HINT = "packs/library/README.md describes the files."
 
 
 @register("packs")
-def check_library(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+def check_library(app_configs: Sequence[AppConfig] | None, **_: object) -> list[CheckMessage]:
     """Check every file, every flow, and the library as a whole."""
     try:
         files = read_files(settings.PACK_LIBRARY)

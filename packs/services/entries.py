@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -136,7 +136,7 @@ def change_entry(*, entry: PackEntry, by: Actor, **changes: Unpack[EntryChanges]
     return entry
 
 
-def _changeable(entry: PackEntry) -> dict[str, Any]:
+def _changeable(entry: PackEntry) -> dict[str, object]:
     fields = ("name_override", "name_key", "description_override", "requires", "tier")
     return {field: getattr(entry, field) for field in fields}
 
@@ -175,7 +175,8 @@ def replace_copied_flow(*, entry: PackEntry, copied: PackEntry, by: Actor) -> Pa
         raise NotACopy
     if entry.channels != copied.channels:
         raise OtherChannel(field="automation")
-    fields = [name for name in COPIED_FIELDS if name != "requires" or entry.requires == requires_of(entry.flow or {})]
+    is_as_required = entry.flow is not None and entry.requires == requires_of(entry.flow)
+    fields = [name for name in COPIED_FIELDS if name != "requires" or is_as_required]
     for name in fields:
         setattr(entry, name, getattr(copied, name))
     _save(entry, "automation", *fields)

@@ -1,7 +1,7 @@
 """Create, change, publish, order and remove packs, with their locks and their entries in the activity log."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import TypedDict, TypeVar, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -14,7 +14,7 @@ from packs.models import Pack, PackEntry, PackSettings
 from packs.services.errors import NothingToPublish, NotInOrder, PackNotFound, TooManyPacks
 
 
-def record_pack_activity(pack: Pack, action: str, by: Actor, changes: Changes | None = None, **details: Any) -> None:
+def record_pack_activity(pack: Pack, action: str, by: Actor, changes: Changes | None = None, **details: object) -> None:
     target = ("pack", pack.uuid, pack.name)
     record_activity(by=by, action=action, agency_id=pack.agency_id, target=target, details=details, changes=changes)
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Prefetch
+from django.db.models import Count, Prefetch, QuerySet
 
 from agency.actors import Actor
 from agency.models import Agency
@@ -109,7 +108,7 @@ def read_pack_views(packs: Iterable[Pack]) -> list[PackView]:
     ]
 
 
-def with_entries() -> "Prefetch[Any, Any, Any]":
+def with_entries() -> "Prefetch[str, QuerySet[PackEntry], str]":
     """Return a prefetch of entries, in order and without their flows."""
     return Prefetch("entries", PackEntry.objects.defer("flow").order_by("position"))
 

@@ -3,19 +3,21 @@
 import copy
 from typing import Any
 
-Flow = dict[str, Any]
+from workspaces.automations.flows.flow import Flow, Step
+
+__all__ = ["Flow", "a_birthday_flow", "a_catch_all", "a_customers_flow", "a_flow", "a_link_to_book", "a_step"]
 
 
-def a_step(id: str, type: str, next: dict[str, str] | None = None, **config: Any) -> dict[str, Any]:
+def a_step(id: str, type: str, next: dict[str, str] | None = None, **config: Any) -> Step:
     return {"id": id, "type": type, "config": config, "next": next or {}}
 
 
-def a_flow(*steps: dict[str, Any], trigger: str = "keyword", **config: Any) -> Flow:
+def a_flow(*steps: Step, trigger: str = "keyword", **config: Any) -> Flow:
     """A flow of these steps, entered at the first; without any it greets."""
     steps = steps or (a_step("greet", "send_text", text="Hello {{contact.first_name}}!"),)
     if trigger == "keyword" and not config:
         config = {"keywords": ["hello"]}
-    flow = {"trigger": {"type": trigger, "config": config}, "entry": steps[0]["id"], "steps": list(steps)}
+    flow: Flow = {"trigger": {"type": trigger, "config": config}, "entry": steps[0]["id"], "steps": list(steps)}
     return copy.deepcopy(flow)
 
 

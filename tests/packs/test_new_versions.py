@@ -184,7 +184,7 @@ def test_nothing_is_overwritten_that_somebody_changed_meanwhile(
     renew(owner, pack, original, greeting(hello="Welcome!"))
     seen = offer(person, automation)
     automation.refresh_from_db()
-    own = {**automation.draft, "steps": [dict(step) for step in automation.draft["steps"]]}
+    own: Any = {**automation.draft, "steps": [dict(step) for step in automation.draft["steps"]]}
     own["steps"][0]["config"] = {"text": "Hi, it is Anna!"}
     save_draft(automation=automation, flow=own, now=now(), by=SYSTEM)
     assert person.post(f"/app/automations/{automation.uuid}/new-version", seen).status_code == 422

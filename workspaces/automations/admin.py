@@ -1,7 +1,5 @@
 """Read-only pages of the support admin about automations' runs and facts, without answers and texts."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 
@@ -61,7 +59,7 @@ class TriggerEventAdmin(ReadOnlyAdmin):
         "created_at",
     )
 
-    def search(self, queryset: "QuerySet[TriggerEvent]", term: str) -> Any:
+    def search(self, queryset: "QuerySet[TriggerEvent]", term: str) -> "QuerySet[TriggerEvent]":
         if not term.isascii() or not term.isdigit() or len(term) > 18:
             return queryset.none()
         return queryset.filter(message_id=int(term))

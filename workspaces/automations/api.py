@@ -43,7 +43,7 @@ class AutomationTriggerSerializer(Serializer):
     """What starts an automation."""
 
     type = CharField(source="trigger", example="birthday")
-    label = CharField(source="trigger_label", example="A contact's birthday")  # type: ignore[assignment]  # the field's own name
+    label: Any = CharField(source="trigger_label", example="A contact's birthday")  # the field's own name
 
 
 class AutomationSerializer(Serializer):
@@ -68,7 +68,7 @@ class AutomationStepSerializer(Serializer):
 
     id = CharField(example="wish")
     type = CharField(example="send_template")
-    label = CharField(example="Send a template")  # type: ignore[assignment]  # the field's own name
+    label: Any = CharField(example="Send a template")  # the field's own name
 
 
 class MissingField(ListField):

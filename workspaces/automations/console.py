@@ -1,5 +1,6 @@
 """The console's pages about A.I. accounts: the list, an account with its usage, and forms to change it."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -181,24 +182,24 @@ class AiAccountNew(FormPage[AiAccountForm]):
     nav = NAV
     creates = True
 
-    def make_form(self, data: Any = None) -> AiAccountForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> AiAccountForm:
         return AiAccountForm(data, initial={"provider": AiAccount.Provider.OPENAI})
 
     def save(self, form: AiAccountForm) -> HttpResponse:
         account = add_ai_account(agency=self.agency, by=self.by, **form.cleaned_data)
         return self.done(_("The account was added. Test it now."), ACCOUNT, account.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Add A.I. account"), "submit": _("Add account")}
 
 
 class AiAccountEdit(FormPage[AiAccountForm], AccountView):
     account: AiAccount
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.account = self.account_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> AiAccountForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> AiAccountForm:
         shown = {name: getattr(self.account, name) for name in AiAccountForm.base_fields if name != "key"}
         return AiAccountForm(data, initial=shown, has_key=True)
 
@@ -206,7 +207,7 @@ class AiAccountEdit(FormPage[AiAccountForm], AccountView):
         change_ai_account(account=self.account, by=self.by, **form.cleaned_data)
         return self.done(_("The account was saved."), ACCOUNT, self.account.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         crumbs = [breadcrumb(TITLE, NAV), breadcrumb(self.account.name, ACCOUNT, self.account.uuid)]
         return {"crumbs": crumbs, "heading": _("Edit A.I. account"), "submit": _("Save")}
 
@@ -214,17 +215,17 @@ class AiAccountEdit(FormPage[AiAccountForm], AccountView):
 class AiAccountRemove(FormPage[ConfirmationForm], AccountView):
     account: AiAccount
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.account = self.account_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_ai_account(account=self.account, by=self.by)
         return self.done(_("The account was removed."), NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [breadcrumb(TITLE, NAV), breadcrumb(self.account.name, ACCOUNT, self.account.uuid)],
             "heading": _("Remove this A.I. account?"),
@@ -270,14 +271,14 @@ class AgencyBudget(FormPage[AgencyBudgetForm]):
 
     nav = NAV
 
-    def make_form(self, data: Any = None) -> AgencyBudgetForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> AgencyBudgetForm:
         return AgencyBudgetForm(data, initial={"monthly_budget": agency_budget_of(self.agency.pk)})
 
     def save(self, form: AgencyBudgetForm) -> HttpResponse:
         set_agency_ai_budget(agency=self.agency, by=self.by, **form.cleaned_data)
         return self.done(_("The budget was saved."), NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Budget of all A.I. accounts"), "submit": _("Save")}
 
 

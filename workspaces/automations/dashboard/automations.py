@@ -1,7 +1,8 @@
 """The dashboard's pages about automations: the list, one automation, its switch, and the prerequisites."""
 
+from collections.abc import Mapping
 from datetime import UTC
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -62,7 +63,7 @@ class AutomationDetail(DashboardView):
     form_page = ONE
     automation: Automation
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         rows = self.workspace.automations.select_related("published")
         found = rows.filter(uuid=ids["uuid"]).first() if ids["uuid"] else None
         if found is None:
@@ -93,10 +94,10 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
     def capabilities(self) -> Capabilities:
         return capabilities_of(self.workspace)
 
-    def make_form(self, data: Any = None) -> SlotForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SlotForm:
         return SlotForm(data, automation=self.automation)
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         """Save the form. A preview or a search of choices saves nothing and shows the form again as typed."""
         if not self.only_looks(request):
             return super().post(request, **ids)
@@ -126,7 +127,7 @@ class AutomationPage(AutomationDetail, DashboardForm[SlotForm]):
         message = _("Saved. %(left)s still to fill in.") % {"left": left} if left else _saved(filled)
         return self.done(message, ONE, self.automation.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         automation, capabilities = self.automation, self.capabilities
         barred = reasons_barred(automation)
         return {
@@ -327,7 +328,7 @@ class AutomationsReady(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         off = disabled_automations(self.workspace)
-        ready: list[Any] = [(one, CHANNEL_NAMES[one.platform]) for one in off.ready]
+        ready = [(one, CHANNEL_NAMES[one.platform]) for one in off.ready]
         return self.page("automations/ready.html", ready=ready, waiting=off.waiting)
 
     def post(self, request: HttpRequest) -> HttpResponse:

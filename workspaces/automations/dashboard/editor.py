@@ -23,7 +23,7 @@ from workspaces.automations.dashboard.forms import SlotInputs
 from workspaces.automations.dashboard.step_forms import ConfigForm
 from workspaces.automations.flows import editing
 from workspaces.automations.flows.editing import EditRefused
-from workspaces.automations.flows.flow import TRIGGER_NODE
+from workspaces.automations.flows.flow import TRIGGER_NODE, Step
 from workspaces.automations.flows.outline import START, Place, config_of, ports_in_order
 from workspaces.automations.flows.privacy import KNOWN_VARIABLES
 from workspaces.automations.flows.types import StepType, TriggerType
@@ -160,7 +160,7 @@ class EditForm(EditorPage, DashboardForm[EditFormOf], Generic[EditFormOf]):
         """Call the service. Each page overrides this."""
         raise NotImplementedError
 
-    def step_or_404(self, node: str) -> dict[str, Any]:
+    def step_or_404(self, node: str) -> Step:
         try:
             return editing.find_step(self.automation.draft, node)
         except EditRefused as error:
@@ -171,7 +171,7 @@ class EditForm(EditorPage, DashboardForm[EditFormOf], Generic[EditFormOf]):
             raise StepNotFound
         return node, port
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "automation": self.automation,
             "seen": self.seen,
@@ -185,9 +185,9 @@ class ConfigPage(EditForm[ConfigForm]):
 
     template_name = "automations/editor/config.html"
     type: StepType | TriggerType
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
 
-    def make_form(self, data: Any = None) -> ConfigForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfigForm:
         return ConfigForm(data, declared=self.type.fields, config=self.values, inputs=self.inputs)
 
     def form_again(self) -> ConfigForm:
@@ -199,7 +199,7 @@ class ConfigPage(EditForm[ConfigForm]):
     def only_looks(self, request: HttpRequest) -> bool:
         return "more" in request.POST or "search" in request.POST
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "type": self.type, "variables": list(self._variables())}
 
     def _variables(self) -> Iterator[str]:

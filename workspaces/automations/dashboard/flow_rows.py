@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -13,7 +13,7 @@ from workspaces.automations.dashboard.forms import declared_field
 from workspaces.automations.flows.availability import reasons_unavailable
 from workspaces.automations.flows.checks import Problem, problems_of
 from workspaces.automations.flows.fields import Field
-from workspaces.automations.flows.flow import TRIGGER_NODE, open_slots, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Step, open_slots, steps_of
 from workspaces.automations.flows.outline import START, OutlineRow, Place, config_of, outline
 from workspaces.automations.flows.presentation import NameLookup, branch_label, value_label, value_text
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
@@ -123,7 +123,7 @@ class FlowReader:
         label = _(declared.label) if declared else str(step["type"])
         return StepCard(node, self._numbers[node], label, values, self.problems.get(node, []))
 
-    def _values(self, fields: tuple[Field, ...], config: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    def _values(self, fields: tuple[Field, ...], config: dict[str, object]) -> Iterator[tuple[str, str]]:
         for one in fields:
             text = value_text(one, config.get(one.name), self.names)
             if text:
@@ -149,7 +149,7 @@ class FlowReader:
         return [self.card(node).title for node in nodes if node in self.steps]
 
 
-def condition_text(step: dict[str, Any], port: str) -> str:
+def condition_text(step: Step, port: str) -> str:
     declared = STEPS.get(step["type"])
     label = branch_label(port, step)
     if declared and declared.port_per and port.startswith(f"{declared.port_per[0]}_"):
@@ -163,7 +163,7 @@ def condition_text(step: dict[str, Any], port: str) -> str:
     return _("If: %(answer)s") % {"answer": value_label(port)}
 
 
-def _share(step: dict[str, Any], port: str) -> str:
+def _share(step: Step, port: str) -> str:
     """Write a branch's share, such as `30%`; empty while it is not filled in."""
     parts, number = config_of(step).get("parts"), port.rpartition("_")[2]
     part = parts[int(number) - 1 :][:1] if isinstance(parts, list) and number.isdecimal() else []

@@ -71,29 +71,29 @@ def _rows(
     return ChoiceSource(offered, find, url_name, make)
 
 
-def _products(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
+def _products(workspace: Workspace, search: str, most: int) -> Iterable[Model]:
     return products_to_choose(workspace=workspace, search=search, most=most)
 
 
-def _services(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
+def _services(workspace: Workspace, search: str, most: int) -> Iterable[Model]:
     return services_to_choose(workspace=workspace, search=search, most=most)
 
 
-def _staff(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
+def _staff(workspace: Workspace, search: str, most: int) -> Iterable[Model]:
     return staff_to_choose(workspace=workspace, search=search, most=most)
 
 
-def _categories(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
+def _categories(workspace: Workspace, search: str, most: int) -> Iterable[Model]:
     rows = ServiceCategory.objects.of(workspace).by_name()
     return rows.filter(name_key__like=like_pattern(name_key(search)))[:most] if search else rows[:most]
 
 
-def _files(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
+def _files(workspace: Workspace, search: str, most: int) -> Iterable[Model]:
     rows = Media.objects.of(workspace).newest_first()
     return (rows.filter(filename__icontains=search) if search else rows)[:most]
 
 
-def _automations(workspace: Workspace, search: str, most: int) -> Iterable[Any]:
+def _automations(workspace: Workspace, search: str, most: int) -> Iterable[Model]:
     rows = Automation.objects.filter(workspace=workspace).order_by("name", "pk")
     return (rows.filter(name__icontains=search) if search else rows)[:most]
 
@@ -155,7 +155,7 @@ class SearchedSelect(forms.Select):
         super().__init__()
         self.search, self.searched = search, name
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+    def render(self, name: str, value: object, attrs: Any = None, renderer: Any = None) -> SafeString:
         return format_html(
             '<span class="picker">{}<span class="picker-search"><input type="search" name="{}-search" value="{}"'
             ' maxlength="{}" aria-label="{}" placeholder="{}" data-picker-search><button class="button" name="search"'
@@ -300,7 +300,7 @@ class SlotForm(forms.Form):
             self.automation.draft, {slot_key: values.get(name, "") for name, slot_key in self.slot_keys.items()}
         )
 
-    def changes(self) -> dict[SlotKey, Any]:
+    def changes(self) -> dict[SlotKey, object]:
         """Give the changed values. A value that was emptied is None."""
         given = self.cleaned_data
         changed = [name for name in self.slot_keys if given[name] != self.fields[name].initial]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -29,7 +29,7 @@ CONVERSATION = "app:conversation"
 MOST_RUNS: Final = 10
 
 
-def runs_of_contact(contact: Contact) -> Mapping[str, Any]:
+def runs_of_contact(contact: Contact) -> Mapping[str, object]:
     """Give the contact's runs for its page: those under way first, then the newest."""
     own = AutomationRun.objects.of(contact.workspace).filter(contact_id=contact.pk).select_related("automation")
     active = list(own.active().newest_first()[:MOST_RUNS])

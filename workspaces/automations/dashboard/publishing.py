@@ -1,6 +1,7 @@
 """The pages that create, copy and publish an automation, and change its settings."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from django import forms
 from django.http import HttpResponse
@@ -38,7 +39,7 @@ class AutomationPublish(EditorPage, DashboardForm[ConfirmationForm]):
     template_name = "automations/editor/publish.html"
     keeps_form_data = False
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -52,7 +53,7 @@ class AutomationPublish(EditorPage, DashboardForm[ConfirmationForm]):
         message = _("Version %(number)s is published.") % {"number": automation.published_version}
         return self.done(message, ONE, automation.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         automation, reader = self.automation, self.reader
         published = automation.published.flow if automation.published else None
         return {
@@ -71,7 +72,7 @@ class NewAutomationForm(forms.Form):
 
     name = LineField(label=gettext_lazy("Name"), max_length=LONGEST_NAME)
 
-    def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, workspace: Workspace) -> None:
         super().__init__(data)
         offered = [one for one in TRIGGERS.values() if not one.unavailable]
         self.fields["platform"] = forms.ChoiceField(label=_("Channel"), choices=platform_choices(workspace))
@@ -99,7 +100,7 @@ class AutomationNew(DashboardForm[NewAutomationForm]):
     template_name = "automations/editor/new.html"
     creates = True
 
-    def make_form(self, data: Any = None) -> NewAutomationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> NewAutomationForm:
         return NewAutomationForm(data, workspace=self.workspace)
 
     def save(self, form: NewAutomationForm) -> HttpResponse:
@@ -107,7 +108,7 @@ class AutomationNew(DashboardForm[NewAutomationForm]):
         asks = any(one.required for one in TRIGGERS[automation.trigger].fields)
         return redirect("app:automation-trigger" if asks else EDIT, automation.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         crumbs = [(_("Automations"), reverse(LIST))]
         return {"heading": _("New automation"), "submit": _("Create"), "crumbs": crumbs}
 
@@ -115,7 +116,7 @@ class AutomationNew(DashboardForm[NewAutomationForm]):
 class CopyForm(forms.Form):
     """The name and the channel of a copy."""
 
-    def __init__(self, data: Any = None, *, automation: Automation) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, automation: Automation) -> None:
         super().__init__(data)
         name = (_("Copy of %(name)s") % {"name": automation.name})[:LONGEST_NAME]
         choices = platform_choices(automation.workspace)
@@ -129,14 +130,14 @@ class AutomationCopy(AutomationDetail, DashboardForm[CopyForm]):
     template_name = "pages/dashboard/form.html"
     creates = True
 
-    def make_form(self, data: Any = None) -> CopyForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CopyForm:
         return CopyForm(data, automation=self.automation)
 
     def save(self, form: CopyForm) -> HttpResponse:
         copied = copy_automation(automation=self.automation, now=timezone.now(), by=self.by, **form.cleaned_data)
         return self.done(_("Copied. The copy is off until you switch it on."), EDIT, copied.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         one = reverse(ONE, args=[self.automation.uuid])
         return {
             "heading": _("Copy %(name)s") % {"name": self.automation.name},
@@ -149,7 +150,7 @@ class AutomationCopy(AutomationDetail, DashboardForm[CopyForm]):
 class SettingsForm(forms.Form):
     """What can be changed beside the flow."""
 
-    def __init__(self, data: Any = None, *, automation: Automation) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, automation: Automation) -> None:
         super().__init__(data)
         self.fields["name"] = LineField(label=_("Name"), max_length=LONGEST_NAME, initial=automation.name)
         self.fields["reentry"] = forms.ChoiceField(
@@ -185,7 +186,7 @@ class AutomationSettings(AutomationDetail, DashboardForm[SettingsForm]):
 
     template_name = "pages/dashboard/form.html"
 
-    def make_form(self, data: Any = None) -> SettingsForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SettingsForm:
         return SettingsForm(data, automation=self.automation)
 
     def save(self, form: SettingsForm) -> HttpResponse:
@@ -202,7 +203,7 @@ class AutomationSettings(AutomationDetail, DashboardForm[SettingsForm]):
         )
         return self.done(_("Saved."), ONE, self.automation.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         one = reverse(ONE, args=[self.automation.uuid])
         return {
             "heading": _("Settings of %(name)s") % {"name": self.automation.name},

@@ -1,5 +1,6 @@
 """The page on which people try a draft in a chat: nothing is sent, and nothing is saved."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from config.api.text_fields import CONTROLS_BUT_LINES
 from workspaces.automations.dashboard.editor import EditorPage
 from workspaces.automations.execution.simulator import Simulation, SimulationRefused, WorkspaceValues
 from workspaces.automations.execution.types import ContactValues, WaitKind
+from workspaces.automations.flows.flow import Node
 from workspaces.automations.flows.outline import config_of
 from workspaces.automations.services.editing import draft_mark
 from workspaces.subaccounts.services import settings_in_texts
@@ -26,7 +28,7 @@ SALT: Final = "workspaces.automations.dashboard.simulation"
 MOST_CHARACTERS: Final = 300_000
 LONGEST_MESSAGE: Final = 1_000
 # What a call to another system may give in the test, by the type of the step: port, label, result.
-CallResult = tuple[str, str, dict[str, Any] | None]
+CallResult = tuple[str, str, Mapping[str, object] | None]
 
 
 class AutomationTest(EditorPage):
@@ -106,9 +108,9 @@ class AutomationTest(EditorPage):
 
     def _call_results(self, simulation: Simulation) -> list[CallResult]:
         """Give the results among which people choose while the automation waits for another system."""
-        step = self.reader.steps.get(simulation.state.node, {"type": ""})
+        step: Node = self.reader.steps.get(simulation.state.node, {"type": ""})
         failed: CallResult = ("failed", _("It fails"), None)
-        config = config_of(step)
+        config: dict[str, Any] = config_of(step)
         if step["type"] == "http_call":
             return [("done", _("It answers"), {"status": 200, "text": _("An answer")}), failed]
         if step["type"] == "ai_classify":

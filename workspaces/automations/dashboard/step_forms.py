@@ -63,7 +63,7 @@ def two_decimals(number: Decimal) -> None:
 class DecimalsField(LocalDecimalField):
     """A number with decimals of a flow, which keeps it as JSON does."""
 
-    def clean(self, value: Any) -> float | None:
+    def clean(self, value: object) -> float | None:
         number = super().clean(value)
         return None if number is None else float(number)
 
@@ -91,7 +91,7 @@ class ConfigForm(forms.Form):
         data: Any = None,
         *,
         declared: tuple[Field, ...],
-        config: Mapping[str, Any],
+        config: Mapping[str, object],
         inputs: SlotInputs,
         typed: Mapping[str, str] | None = None,
         more: str = "",
@@ -102,7 +102,7 @@ class ConfigForm(forms.Form):
         self.given: Mapping[str, str] = data or self.typed
         self.more = more
         self.row_counts: dict[str, int] = {}
-        self.config: dict[str, Any] = {}
+        self.config: dict[str, object] = {}
         self.origins: dict[str, Origins] = {}
         for one in declared:
             if isinstance(one, ListOf) and not _is_typed_in_lines(one):
@@ -110,7 +110,7 @@ class ConfigForm(forms.Form):
             elif not isinstance(one, AgencyAccount):
                 self._add(one, f"{PREFIX}{one.name}", config.get(one.name))
 
-    def _add(self, declared: Field, name: str, value: Any, label: str = "") -> None:
+    def _add(self, declared: Field, name: str, value: object, label: str = "") -> None:
         label = label or _(declared.label)
         if not declared.required:
             label = _("%(label)s (optional)") % {"label": label}
@@ -119,7 +119,7 @@ class ConfigForm(forms.Form):
         if name in self.typed:
             made.initial = self.typed[name]
 
-    def _input(self, declared: Field, name: str, label: str, value: Any) -> forms.Field:
+    def _input(self, declared: Field, name: str, label: str, value: object) -> forms.Field:
         if isinstance(declared, CustomerValue):
             shown = value if isinstance(value, str) else ""
             chosen = self.inputs.field(declared, name=name, label=label, hint="", value=shown)
@@ -163,11 +163,11 @@ class ConfigForm(forms.Form):
         names = ["was", *(below.name for below in declared.of)]
         return [self[f"{PREFIX}{declared.name}-{row}-{name}"] for name in names]
 
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+    def clean(self) -> dict[str, object]:
+        cleaned: dict[str, object] = super().clean() or self.cleaned_data
         for one in self.declared:
             if one.name in self.row_counts and isinstance(one, ListOf):
-                value: Any = self._read_rows(one, cleaned)
+                value: object = self._read_rows(one, cleaned)
             elif isinstance(one, AgencyAccount):
                 value = self.before.get(one.name)
             else:
@@ -176,7 +176,7 @@ class ConfigForm(forms.Form):
                 self.config[one.name] = value
         return cleaned
 
-    def _read_rows(self, declared: ListOf, cleaned: Mapping[str, Any]) -> list[Any]:
+    def _read_rows(self, declared: ListOf, cleaned: Mapping[str, object]) -> list[object]:
         """Give the rows that are filled in. A row that was empty before, such as one to fill in, stays."""
         before, items, origins = _items(self.before.get(declared.name)), [], []
         for row in range(self.row_counts[declared.name]):
@@ -202,17 +202,17 @@ class ConfigForm(forms.Form):
                 self.add_error(name if name in self.fields else None, sentence)
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _value_of(item: Any, name: str) -> Any:
+def _value_of(item: object, name: str) -> object:
     if not name:
         return item
     return item.get(name) if isinstance(item, dict) else None
 
 
-def _is_empty_item(item: Any) -> bool:
+def _is_empty_item(item: object) -> bool:
     return all(is_empty(value) for value in item.values()) if isinstance(item, dict) else is_empty(item)
 
 
@@ -227,7 +227,7 @@ def _customer_input(declared: CustomerValue, label: str, value: str) -> forms.Ch
     return input_for(declared, label=label, hint="", value=value)
 
 
-def _plain_input(declared: Field, label: str, value: Any) -> forms.Field:
+def _plain_input(declared: Field, label: str, value: object) -> forms.Field:
     """Make the input of a value that belongs to the flow."""
     options: dict[str, Any] = {"label": label, "initial": value, "required": False}
     if isinstance(declared, Choice):
@@ -285,7 +285,7 @@ def _lines(text: str) -> list[str]:
     return list(dict.fromkeys(line.strip() for line in text.split("\n") if line.strip()))
 
 
-def _read(declared: Field, value: Any) -> Any:
+def _read(declared: Field, value: object) -> object:
     """Give the value as the flow stores it; None for one that is not filled in."""
     if isinstance(declared, ListOf):
         return _lines(str(value or ""))

@@ -1,6 +1,8 @@
 """The forms of the editor: add, change, move and remove a step, connect a place, and choose the start."""
 
+from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
 from django.http import HttpResponse
@@ -92,7 +94,7 @@ class StepAdd(ConfigPage):
         )
         return self.edited(_("The step was added."), automation, target_of(automation.draft, self.place))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         label = _(self.type.label)
         return {**super().context(), "heading": label, "text": self._heading(), "submit": _("Add the step")}
 
@@ -124,7 +126,7 @@ class StepChange(ConfigPage):
         )
         return self.edited(_("The step was saved."), automation, self.step)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         card = self.reader.card(self.step)
         return {**super().context(), "heading": card.title, "submit": _("Save"), "card": card}
 
@@ -132,7 +134,7 @@ class StepChange(ConfigPage):
 class TriggerChange(ConfigPage):
     """Chooses what starts the automation, and changes its values."""
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         given = self.automation.draft[TRIGGER_NODE]
         wanted = self.request.POST.get("type") or self.request.GET.get("type") or given["type"]
@@ -150,7 +152,7 @@ class TriggerChange(ConfigPage):
         )
         return self.edited(_("The start was saved."), automation, TRIGGER_NODE)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         platform = self.automation.platform
         others = [one for one in TRIGGERS.values() if _is_offered(one, platform) and one is not self.type]
         heading = _("When: %(label)s") % {"label": _(self.type.label)}
@@ -181,7 +183,7 @@ class StepMove(EditForm[PlaceForm]):
         self.step = ids["step"]
         self.step_or_404(self.step)
 
-    def make_form(self, data: Any = None) -> PlaceForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PlaceForm:
         places = [row for row in self.reader.rows if self.step not in (row.node, row.step.id if row.step else "")]
         choices = [(f"{row.node}/{row.port}", row.name) for row in places]
         return PlaceForm(data, label=_("Where to"), choices=choices)
@@ -198,7 +200,7 @@ class StepMove(EditForm[PlaceForm]):
         )
         return self.edited(_("The step was moved."), automation, self.step)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         text = _("The next step moves up. The other branches stay with the step that you move.")
         heading = _("Move %(step)s") % {"step": self.reader.card(self.step).title}
         return {**super().context(), "heading": heading, "text": text, "submit": _("Move")}
@@ -214,7 +216,7 @@ class StepRemove(EditForm[PlaceForm]):
         self.step = ids["step"]
         self.step_or_404(self.step)
 
-    def make_form(self, data: Any = None) -> PlaceForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PlaceForm:
         found = editing.find_step(self.automation.draft, self.step)
         ways = [port for port in ports_in_order(found) if found.get("next", {}).get(port)]
         choices = [(port, self._consequence(port)) for port in [*ways, ""]]
@@ -243,7 +245,7 @@ class StepRemove(EditForm[PlaceForm]):
         )
         return self.edited(_("The step was removed."), automation)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("Remove %(step)s?") % {"step": self.reader.card(self.step).title}
         return {**super().context(), "heading": heading, "submit": _("Remove the step"), "danger": True}
 
@@ -257,7 +259,7 @@ class PlaceConnect(EditForm[PlaceForm]):
         super().find(**ids)
         self.place = self.place_or_404(ids["node"], ids["port"])
 
-    def make_form(self, data: Any = None) -> PlaceForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PlaceForm:
         steps = [(card.id, card.title) for card in map(self.reader.card, self.reader.steps)]
         choices = steps if self.place == START else [("", _("The automation ends here")), *steps]
         initial = target_of(self.automation.draft, self.place)
@@ -275,7 +277,7 @@ class PlaceConnect(EditForm[PlaceForm]):
         )
         return self.edited(_("Saved."), automation, self.place[0])
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("What follows %(place)s") % {"place": self.reader.place_name(self.place)}
         return {**super().context(), "heading": heading, "submit": _("Save")}
 

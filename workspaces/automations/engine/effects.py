@@ -18,6 +18,7 @@ from workspaces.automations.execution.types import (
     AssignConversation,
     ChangeTag,
     CloseConversation,
+    Effect,
     HandOver,
     NotifyTeam,
     SetField,
@@ -51,12 +52,12 @@ TEAM_NOTIFICATIONS: Final = (
 OWN_FIELDS: Final = frozenset({"name", "email", "phone", "country"})
 
 
-def make_effect(planned: PlannedEffect, *, now: datetime, by: Actor) -> str:
+def make_effect(planned: PlannedEffect[Effect], *, now: datetime, by: Actor) -> str:
     """Make one change. Return "" or, if the product refuses it, the refusal's message.
 
     A refusal, such as an e-mail address that another contact has, does not end the run: the step is done without it.
     """
-    make: Callable[[PlannedEffect, datetime, Actor], None] = MAKERS[type(planned.effect)]
+    make: Callable[[Any, datetime, Actor], None] = MAKERS[type(planned.effect)]
     try:
         make(planned, now, by)
     except DomainError as error:
@@ -64,22 +65,22 @@ def make_effect(planned: PlannedEffect, *, now: datetime, by: Actor) -> str:
     return ""
 
 
-def _contact(planned: PlannedEffect) -> Contact:
+def _contact(planned: PlannedEffect[Effect]) -> Contact:
     return Contact.objects.get(pk=planned.work.pk)
 
 
-def _conversation(planned: PlannedEffect) -> Conversation:
+def _conversation(planned: PlannedEffect[Effect]) -> Conversation:
     return Conversation.objects.select_related("workspace", "channel", "contact").get(
         pk=planned.run.conversation_id or 0
     )
 
 
-def _workspace(planned: PlannedEffect) -> Workspace:
+def _workspace(planned: PlannedEffect[Effect]) -> Workspace:
     return Workspace.objects.get(pk=planned.work.workspace.pk)
 
 
-def _change_tag(planned: PlannedEffect, now: datetime, by: Actor) -> None:
-    effect: Any = planned.effect
+def _change_tag(planned: PlannedEffect[ChangeTag], now: datetime, by: Actor) -> None:
+    effect = planned.effect
     contact = _contact(planned)
     if effect.is_added:
         tags = distinct_tags([*contact.tags, effect.tag])
@@ -90,8 +91,8 @@ def _change_tag(planned: PlannedEffect, now: datetime, by: Actor) -> None:
     update_contact(contact=contact, now=now, cause=cause, tags=tags)
 
 
-def _set_field(planned: PlannedEffect, now: datetime, by: Actor) -> None:
-    effect: Any = planned.effect
+def _set_field(planned: PlannedEffect[SetField], now: datetime, by: Actor) -> None:
+    effect = planned.effect
     contact = _contact(planned)
     changes: dict[str, Any] = (
         {effect.field: effect.value}
@@ -101,19 +102,19 @@ def _set_field(planned: PlannedEffect, now: datetime, by: Actor) -> None:
     update_contact(contact=contact, now=now, **changes)
 
 
-def _subscribe(planned: PlannedEffect, now: datetime, by: Actor) -> None:
-    effect: Any = planned.effect
+def _subscribe(planned: PlannedEffect[Subscribe], now: datetime, by: Actor) -> None:
+    effect = planned.effect
     choice = MarketingChoice(planned.work.pk, now, effect.wants_marketing)
     apply_marketing_choices(choices=[choice], now=now)
 
 
-def _assign(planned: PlannedEffect, now: datetime, by: Actor) -> None:
-    effect: Any = planned.effect
+def _assign(planned: PlannedEffect[AssignConversation], now: datetime, by: Actor) -> None:
+    effect = planned.effect
     user = find_team_member(_workspace(planned), effect.email)
     change_conversation(conversation=_conversation(planned), now=now, assigned_to=user)
 
 
-def _hand_over(planned: PlannedEffect, now: datetime, by: Actor) -> None:
+def _hand_over(planned: PlannedEffect[HandOver], now: datetime, by: Actor) -> None:
     hand_over(_conversation(planned), now=now, by=by)
 
 
@@ -129,18 +130,18 @@ def hand_over(conversation: Conversation, *, now: datetime, by: Actor) -> None:
     )
 
 
-def _close(planned: PlannedEffect, now: datetime, by: Actor) -> None:
+def _close(planned: PlannedEffect[CloseConversation], now: datetime, by: Actor) -> None:
     change_conversation(conversation=_conversation(planned), now=now, status=Conversation.Status.CLOSED)
 
 
-def _add_note(planned: PlannedEffect, now: datetime, by: Actor) -> None:
-    effect: Any = planned.effect
+def _add_note(planned: PlannedEffect[AddNote], now: datetime, by: Actor) -> None:
+    effect = planned.effect
     add_note(conversation=_conversation(planned), text=effect.text, now=now, by=by)
 
 
-def _notify_team(planned: PlannedEffect, now: datetime, by: Actor) -> None:
+def _notify_team(planned: PlannedEffect[NotifyTeam], now: datetime, by: Actor) -> None:
     """Notify the workspace's people. Addresses that the flow names only choose among them."""
-    effect: Any = planned.effect
+    effect = planned.effect
     workspace = _workspace(planned)
     named = list(people_of(workspace).filter(email__in=effect.recipients)[:20]) if effect.recipients else []
     people: list[User | None] = [*named] or [None]
@@ -156,8 +157,8 @@ def _notify_team(planned: PlannedEffect, now: datetime, by: Actor) -> None:
         )
 
 
-def _start(planned: PlannedEffect, now: datetime, by: Actor) -> None:
-    effect: Any = planned.effect
+def _start(planned: PlannedEffect[StartAutomation], now: datetime, by: Actor) -> None:
+    effect = planned.effect
     record_trigger_events(
         [
             NewTriggerEvent(
@@ -175,7 +176,7 @@ def _start(planned: PlannedEffect, now: datetime, by: Actor) -> None:
     )
 
 
-MAKERS: Final[Mapping[type, Callable[[PlannedEffect, datetime, Actor], None]]] = {
+MAKERS: Final[Mapping[type, Callable[[Any, datetime, Actor], None]]] = {
     ChangeTag: _change_tag,
     SetField: _set_field,
     Subscribe: _subscribe,

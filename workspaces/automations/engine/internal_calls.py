@@ -53,7 +53,7 @@ LEFT_AFTER: Final = timedelta(seconds=5)
 REFUSED: Final = "not_possible"
 GAVE_UP: Final = "internal_error"
 NAMES: Final[Mapping[type, str]] = {call: name for name, call in INTERNAL_CALLS.items()}
-MAKERS: Final[Mapping[type, Callable[[Any, Contact, Any, Actor], dict[str, Any]]]] = {
+MAKERS: Final[Mapping[type, Callable[[Any, Contact, Any, Actor], dict[str, object]]]] = {
     FindTimes: find_times,
     BookTime: book_time,
     FindAppointments: find_appointments,
@@ -150,7 +150,7 @@ def _is_awaited(call: InternalCall) -> bool:
     return runs.filter(seq=call.seq).exists()
 
 
-def _result(call: InternalCall, contact: Contact) -> tuple[str, dict[str, Any]]:
+def _result(call: InternalCall, contact: Contact) -> tuple[str, dict[str, object]]:
     asked = INTERNAL_CALLS[call.kind](**call.request)
     by = Actor(kind="automation", id="", label=call.label)
     try:
@@ -162,7 +162,7 @@ def _result(call: InternalCall, contact: Contact) -> tuple[str, dict[str, Any]]:
         return REFUSED, {}
 
 
-def _event(call: InternalCall, code: str, result: dict[str, Any]) -> NewTriggerEvent:
+def _event(call: InternalCall, code: str, result: dict[str, object]) -> NewTriggerEvent:
     return NewTriggerEvent(
         workspace_id=call.workspace_id,
         contact_id=call.contact_id,

@@ -218,12 +218,12 @@ def give_up_contact(contact: int) -> int:
     return 1
 
 
-def _execute(statement: str, **values: Any) -> None:
+def _execute(statement: str, **values: int | str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 
 
-def _fetch(statement: str, **values: Any) -> list[Any]:
+def _fetch(statement: str, **values: int | str) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         rows: list[Any] = cursor.fetchall()

@@ -3,12 +3,14 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from workspaces.automations.engine.rows import ContactWork, RunRow
 from workspaces.automations.execution.internal_calls import InternalCall
 from workspaces.automations.execution.types import CallAi, CallHttp, CreateTask, Effect
 from workspaces.conversations.services.content import CheckedContent
+
+EffectOf_co = TypeVar("EffectOf_co", bound=Effect, covariant=True)
 
 
 class EventResult(NamedTuple):
@@ -44,13 +46,13 @@ class PlannedMessage(NamedTuple):
     label: str
 
 
-class PlannedEffect(NamedTuple):
+class PlannedEffect(NamedTuple, Generic[EffectOf_co]):
     """A change of the database that a step makes."""
 
     run: RunRow
     work: ContactWork
     seq: int
-    effect: Effect
+    effect: EffectOf_co
 
 
 class PlannedTask(NamedTuple):
@@ -99,7 +101,7 @@ class BatchPlan:
     changed_runs: dict[int, RunRow] = field(default_factory=dict)
     steps: list[StepResult] = field(default_factory=list)
     messages: list[PlannedMessage] = field(default_factory=list)
-    effects: list[PlannedEffect] = field(default_factory=list)
+    effects: list[PlannedEffect[Effect]] = field(default_factory=list)
     tasks: list[PlannedTask] = field(default_factory=list)
     hand_overs: list[tuple[ContactWork, int]] = field(default_factory=list)
     calls: list[PlannedCall] = field(default_factory=list)

@@ -323,11 +323,11 @@ def _run(row: Sequence[Any]) -> RunRow:
     )
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     return orjson.loads(value) if isinstance(value, str | bytes) else value
 
 
-def _fetch(statement: str, *values: Any) -> list[Any]:
+def _fetch(statement: str, *values: int | str) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         rows: list[Any] = cursor.fetchall()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from django.db import connection
@@ -173,7 +173,7 @@ def _update_runs(runs: Sequence[RunRow], now: datetime) -> None:
             cursor.execute(UPDATE_RUNS, {"now": now, "ids": integers([run.pk for run in runs]), **_state_columns(runs)})
 
 
-def _state_columns(runs: Sequence[RunRow]) -> dict[str, Any]:
+def _state_columns(runs: Sequence[RunRow]) -> dict[str, str]:
     return {
         "statuses": texts([run.status for run in runs]),
         "nodes": texts([run.state.node for run in runs]),
@@ -189,7 +189,7 @@ def _state_columns(runs: Sequence[RunRow]) -> dict[str, Any]:
     }
 
 
-def _new_columns(runs: Sequence[RunRow], workspaces: Mapping[int, int], now: datetime) -> dict[str, Any]:
+def _new_columns(runs: Sequence[RunRow], workspaces: Mapping[int, int], now: datetime) -> dict[str, str | datetime]:
     return {
         "now": now,
         "uuids": uuids([run.uuid for run in runs]),

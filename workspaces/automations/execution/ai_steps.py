@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from workspaces.automations.execution.message_steps import cut, text_for
 from workspaces.automations.execution.outside_steps import call_is_late, wait_for_call
@@ -19,6 +19,7 @@ from workspaces.automations.execution.types import (
     CallEnded,
     Replied,
     RunEvent,
+    Schema,
     SendMessage,
     TimedOut,
     Wait,
@@ -82,14 +83,14 @@ def _said(run: Execution, config: Config) -> tuple[tuple[str, str], ...]:
     return tuple((by, text[:LONGEST_MESSAGE]) for by, text in [*told, *run.context.history[-MOST_HISTORY:]])
 
 
-def _answer_schema(facts: Iterable[str]) -> dict[str, Any]:
+def _answer_schema(facts: Iterable[str]) -> Schema:
     return _object(
         answer={"type": "string", "maxLength": LONGEST_REPLY},
         facts={"type": "array", "items": {"type": "string", "enum": sorted(facts)}},
     )
 
 
-def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
+def _object(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
@@ -98,7 +99,7 @@ def _call(
     config: Config,
     purpose: str,
     instructions: str,
-    schema: Mapping[str, Any],
+    schema: Schema,
     facts: Mapping[str, str] | None = None,
 ) -> CallAi:
     return CallAi(
@@ -139,7 +140,7 @@ def _answered(run: Execution, config: Config, event: CallEnded) -> Outcome:
     return Pause(Wait(WaitKind.REPLY, run.context.now + timedelta(hours=DEFAULT_WAIT_HOURS)))
 
 
-def plain_answer(text: Any, facts: Iterable[str]) -> str | None:
+def plain_answer(text: object, facts: Iterable[str]) -> str | None:
     """Give the text if it is plain and each link and number in it stands in one of the facts; else None."""
     if not isinstance(text, str) or not 0 < len(text) <= LONGEST_REPLY:
         return None
@@ -177,7 +178,7 @@ def _ai_classify(run: Execution, config: Config) -> Outcome:
     return wait_for_call(run)
 
 
-def _title(run: Execution, topic: Mapping[str, Any]) -> str:
+def _title(run: Execution, topic: Mapping[str, str]) -> str:
     return cut(_business_text(run, topic.get("title")), LONGEST_DETAIL)
 
 
@@ -200,7 +201,8 @@ def _classified(run: Execution, config: Config, event: RunEvent) -> Outcome | No
 
 def _ai_extract(run: Execution, config: Config) -> Outcome:
     details = {detail["save_as"]: detail.get("what") or "" for detail in config.get("details") or ()}
-    schema = _object(**{name: {"type": ["string", "null"], "maxLength": LONGEST_DETAIL} for name in details})
+    found: Schema = {"type": ["string", "null"], "maxLength": LONGEST_DETAIL}
+    schema = _object(**dict.fromkeys(details, found))
     listed = "\n".join(f"{name}: {_business_text(run, what)}" for name, what in details.items())
     run.do(_call(run, config, "extract", f"Details:\n{listed}", schema))
     return wait_for_call(run)

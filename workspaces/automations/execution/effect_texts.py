@@ -35,22 +35,22 @@ def sentence_of(effect: Effect) -> str:
     return next(write(effect) for kind, write in SENTENCES.items() if isinstance(effect, kind))
 
 
-def _tag(effect: Any) -> str:
+def _tag(effect: ChangeTag) -> str:
     sentence = _("The tag “%(tag)s” is added.") if effect.is_added else _("The tag “%(tag)s” is removed.")
     return sentence % {"tag": effect.tag}
 
 
-def _field(effect: Any) -> str:
+def _field(effect: SetField) -> str:
     return _("The field %(field)s becomes “%(value)s”.") % {"field": effect.field, "value": effect.value}
 
 
-def _subscription(effect: Any) -> str:
+def _subscription(effect: Subscribe) -> str:
     if effect.wants_marketing:
         return _("The contact now receives marketing messages.")
     return _("The contact receives no more marketing messages.")
 
 
-def _task(effect: Any) -> str:
+def _task(effect: CreateTask) -> str:
     sentences = [_("A task is created: %(title)s") % {"title": effect.title}]
     if effect.due_hours:
         due = ngettext("It is due in %(hours)s hour.", "It is due in %(hours)s hours.", effect.due_hours)
@@ -60,7 +60,7 @@ def _task(effect: Any) -> str:
     return " · ".join(sentences)
 
 
-def _ai_call(effect: Any) -> str:
+def _ai_call(effect: CallAi) -> str:
     return _("The A.I. is asked.")
 
 

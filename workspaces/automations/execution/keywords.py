@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sys import intern
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from config.db import name_key
 from workspaces.automations.execution.languages.normalization import normalized, words_of
@@ -46,7 +46,7 @@ class TriggerSource:
     version_id: int
     platform: str
     trigger_type: str
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     created_order: int
 
 
@@ -307,14 +307,14 @@ def _subject_key(kind: str, subject: str) -> str:
     return subject.strip()
 
 
-def _keywords_of(config: Mapping[str, Any]) -> list[str]:
+def _keywords_of(config: Mapping[str, object]) -> list[str]:
     """Give the keywords of a configuration. Those with variables are left out: nobody writes their names."""
     keywords = config.get("keywords")
     keywords = keywords if isinstance(keywords, list) else []
     return [keyword for keyword in keywords if isinstance(keyword, str) and "{{" not in keyword]
 
 
-def _mode_of(config: Mapping[str, Any]) -> int:
+def _mode_of(config: Mapping[str, object]) -> int:
     mode = config.get("match")
     return MODES.index(mode) if mode in MODES else CONTAINS
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from config.db import name_key
@@ -44,7 +44,7 @@ def _rules_are_met(run: Execution, config: Config) -> bool:
     return any(met) if config.get("match") == "any" else all(met)
 
 
-def _rule_is_met(run: Execution, rule: Mapping[str, Any]) -> bool:
+def _rule_is_met(run: Execution, rule: Mapping[str, str]) -> bool:
     value = value_of(run, rule["variable"]).strip()
     compared_with = render(run, rule.get("value") or "", exact=True).strip()
     return COMPARISONS[rule["operator"]](value, compared_with)

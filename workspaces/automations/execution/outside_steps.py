@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from workspaces.automations.execution.running import EXPIRED, Config, Execution, Executor, Leave, Outcome, Pause
 from workspaces.automations.execution.types import (
@@ -46,7 +46,7 @@ def _http_call(run: Execution, config: Config) -> Outcome:
     return wait_for_call(run)
 
 
-def _header(run: Execution, header: Mapping[str, Any]) -> tuple[str, str]:
+def _header(run: Execution, header: Mapping[str, str]) -> tuple[str, str]:
     value = render_values(run, header.get("value") or "", str)
     return CONTROL.sub("", header["name"]).strip(), CONTROL.sub(" ", value).strip()[:LONGEST_HEADER]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from django.utils.translation import gettext_noop
 
@@ -107,7 +107,7 @@ def read_consent_to_date(run: Execution, reply: Replied) -> Reading | None:
 # Choices ---------------------------------------------------------------------------------------------
 
 
-def _items(config: Config, of: str) -> Sequence[Mapping[str, Any]]:
+def _items(config: Config, of: str) -> Sequence[Mapping[str, str]]:
     return config.get(of) or ()
 
 

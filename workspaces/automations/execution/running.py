@@ -25,7 +25,7 @@ from workspaces.automations.execution.types import (
     Wait,
     WaitKind,
 )
-from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.flow import Flow, Step
 
 Config: TypeAlias = Mapping[str, Any]
 
@@ -113,7 +113,7 @@ class Execution:
     flow: Flow
     context: RunContext
     state: RunState
-    steps: dict[str, dict[str, Any]]
+    steps: dict[str, Step]
     contact: ContactValues
     node: str
     seq: int

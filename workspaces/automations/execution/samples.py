@@ -47,7 +47,7 @@ def _times(context: RunContext, zone: str, after: datetime | None = None) -> lis
     return [instant_of(datetime.combine(day, clock), known) for day in days for clock in CLOCKS]
 
 
-def _find_times(call: Any, context: RunContext) -> dict[str, Any]:
+def _find_times(call: FindTimes, context: RunContext) -> dict[str, object]:
     if not call.service and not call.appointment:
         services = ((SERVICE, _("A service")), (OTHER_SERVICE, _("Another service")))
         return {"services": [[uuid, name, ""] for uuid, name in services]}
@@ -60,21 +60,21 @@ def _find_times(call: Any, context: RunContext) -> dict[str, Any]:
     }
 
 
-def _book(call: Any, context: RunContext) -> dict[str, Any]:
+def _book(call: BookTime, context: RunContext) -> dict[str, object]:
     return {"appointment": _appointment(datetime.fromisoformat(call.starts_at), context)}
 
 
-def _find_appointments(call: Any, context: RunContext) -> dict[str, Any]:
+def _find_appointments(call: FindAppointments, context: RunContext) -> dict[str, object]:
     moment = _times(context, context.timezone)[0]
     return {"appointments": [[call.appointment or SAMPLE_APPOINTMENT, moment.isoformat(), _("A service")]]}
 
 
-def _change(call: Any, context: RunContext) -> dict[str, Any]:
+def _change(call: ChangeAppointment, context: RunContext) -> dict[str, object]:
     moment = datetime.fromisoformat(call.starts_at) if call.starts_at else _times(context, context.timezone)[0]
     return {"appointment": _appointment(moment, context)}
 
 
-def _request_payment(call: Any, context: RunContext) -> dict[str, Any]:
+def _request_payment(call: RequestPayment, context: RunContext) -> dict[str, object]:
     return {"invoice": INVOICE, "payment": _payment(context, call.amount)}
 
 
@@ -97,7 +97,7 @@ def _appointment(moment: datetime, context: RunContext) -> dict[str, str]:
     }
 
 
-SAMPLES: Final[Mapping[type, Callable[[Any, RunContext], dict[str, Any]]]] = {
+SAMPLES: Final[Mapping[type, Callable[[Any, RunContext], dict[str, object]]]] = {
     FindTimes: _find_times,
     BookTime: _book,
     FindAppointments: _find_appointments,

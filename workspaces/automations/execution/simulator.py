@@ -58,7 +58,7 @@ class TranscriptLine:
     node: str = ""
     step: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "by": self.by,
             "text": self.text,
@@ -211,12 +211,12 @@ class Simulation:
             self._add(note_line(_("The payment arrives."), self.now))
             self._advance(Happened(PAYMENT_RECEIVED))
 
-    def end_call(self, result: Mapping[str, Any] | None, *, code: str = "failed") -> None:
+    def end_call(self, result: Mapping[str, object] | None, *, code: str = "failed") -> None:
         """Give the result of the call that the run waits for; None if the call failed."""
         if self.waits_for is WaitKind.CALL:
             self._advance(CallEnded(ok=False, code=code) if result is None else CallEnded(ok=True, result=result))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Give the chat without its flow, for a session or a signed form field."""
         wait = self.state.wait
         contact = asdict(self.contact) | {"tags": sorted(self.contact.tags), "fields": dict(self.contact.fields)}
@@ -316,8 +316,8 @@ def _internal_call(progress: Progress) -> InternalCall | None:
 
 
 def _first_keyword(flow: Flow) -> str:
-    keywords = (flow["trigger"].get("config") or {}).get("keywords") or [""]
-    return str(keywords[0] or "")
+    keywords = (flow["trigger"].get("config") or {}).get("keywords")
+    return str(keywords[0] or "") if isinstance(keywords, list | str) and keywords else ""
 
 
 def _lines(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypedDict
 
 from workspaces.automations.execution.internal_calls import InternalCall
 
@@ -77,7 +77,7 @@ class RunState:
     def changed(self, **changes: Any) -> Self:
         return replace(self, **changes)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Give the part that the row's `data` holds. Token, node, seq, messages and wait have columns of their own."""
         return {
             "repeats": self.repeats,
@@ -303,6 +303,19 @@ class CallHttp:
     body: str = ""
 
 
+class Schema(TypedDict, total=False):
+    """A JSON schema of an answer of the A.I., as far as `providers.ai.fits` knows it."""
+
+    type: str | Sequence[str]
+    enum: Sequence[str]
+    properties: "Mapping[str, Schema]"
+    required: Sequence[str]
+    items: "Schema"
+    maxLength: int
+    maxItems: int
+    additionalProperties: bool
+
+
 @dataclass(frozen=True, slots=True)
 class CallAi:
     """Ask the A.I. `purpose` is answer, classify or extract; `schema` is the JSON schema of the result.
@@ -312,7 +325,7 @@ class CallAi:
 
     purpose: str
     instructions: str
-    schema: Mapping[str, Any]
+    schema: Schema
     account: str = ""
     message: str = ""
     history: tuple[tuple[str, str], ...] = ()

@@ -1,12 +1,12 @@
 """Says why a flow cannot run yet: parts that the product declares but does not do."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Step, step_title, steps_of
 from workspaces.automations.flows.presentation import translated_step_title
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import NO_ORDERS
@@ -58,7 +58,7 @@ def _unavailable_parts(flow: Flow) -> Iterator[tuple[str, str]]:
             yield step["id"], reason
 
 
-def _reason_of_config(flow: Flow, step: dict[str, Any]) -> str:
+def _reason_of_config(flow: Flow, step: Step) -> str:
     """Give the reason why a step of a type that runs cannot run as it stands."""
     config = step.get("config") or {}
     needs_appointment = step["type"] == "wait_until" and config.get("moment") in APPOINTMENT_MOMENTS
@@ -79,7 +79,7 @@ def has_appointment(flow: Flow) -> bool:
     return is_started or any(step["type"] in APPOINTMENT_STEPS for step in steps_of(flow))
 
 
-def _reason_of_payment(config: dict[str, Any]) -> str:
+def _reason_of_payment(config: Mapping[str, object]) -> str:
     pays = config.get("pays")
     if pays == "order":
         return NO_ORDERS

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import orjson
 
 from workspaces.automations.flows.fields import FieldError, Path, validate_fields
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Node
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import StepType, TriggerType
 
@@ -88,12 +88,18 @@ STEP_ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
 def problems_of(flow: object, *, platform: str) -> list[Problem]:
     """Give the problems that keep a flow from being published on this channel type."""
     problems = list(structure_problems(flow))
-    if problems or not isinstance(flow, dict):
+    if problems:
         return problems
-    return [*field_problems(flow, platform), *graph_problems(flow)]
+    checked = cast(Flow, flow)  # It has the structure.
+    return [*field_problems(checked, platform), *graph_problems(checked)]
 
 
-def is_bounded(flow: Any) -> bool:
+def is_publishable(flow: object, *, platform: str) -> TypeGuard[Flow]:
+    """Say whether a value is a flow that can be published on this channel type."""
+    return not problems_of(flow, platform=platform)
+
+
+def is_bounded(flow: object) -> TypeGuard[dict[str, Any]]:
     """Say whether a flow can be stored: an object within the limits of size and depth, with storable text."""
     if not isinstance(flow, dict) or not _is_shallow(flow):
         return False
@@ -104,7 +110,7 @@ def is_bounded(flow: Any) -> bool:
     return len(written) <= MOST_BYTES and b"\\u0000" not in written.replace(b"\\\\", b"")
 
 
-def _is_shallow(value: Any) -> bool:
+def _is_shallow(value: object) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [below for one in level for below in _below(one)]
@@ -113,13 +119,13 @@ def _is_shallow(value: Any) -> bool:
     return False
 
 
-def _below(value: Any) -> list[Any]:
+def _below(value: object) -> list[object]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
 
 
-def structure_problems(flow: Any) -> Iterator[Problem]:
+def structure_problems(flow: object) -> Iterator[Problem]:
     """Check the structure on which all other functions that read a flow rely."""
     if not is_bounded(flow):
         yield Problem("The flow is too large, nested too deeply or holds characters that cannot be stored.")
@@ -133,7 +139,7 @@ def structure_problems(flow: Any) -> Iterator[Problem]:
         yield from (problem for step in flow["steps"] if (problem := _step_structure_problem(step)))
 
 
-def _step_structure_problem(step: Any) -> Problem | None:
+def _step_structure_problem(step: object) -> Problem | None:
     if not isinstance(step, dict) or not isinstance(step.get("type"), str):
         return Problem("Every step needs a type.")
     if not isinstance(step.get("id"), str) or not STEP_ID.fullmatch(step["id"]) or step["id"] == TRIGGER_NODE:
@@ -153,7 +159,7 @@ def field_problems(flow: Flow, platform: str) -> Iterator[Problem]:
 
 
 def _config_problems(
-    declared: StepType | TriggerType | None, given: dict[str, Any], node: str, platform: str, where: str
+    declared: StepType | TriggerType | None, given: Node, node: str, platform: str, where: str
 ) -> Iterator[Problem]:
     if declared is None:
         yield Problem(f"{where} is of a type that is not known.", node=node)

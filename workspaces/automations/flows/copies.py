@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from workspaces.automations.flows.checks import problems_of, structure_problems
 from workspaces.automations.flows.fields import ClearedValue, sanitize, validate_fields
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, step_type, steps_of, trigger_type
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Node, step_title, step_type, steps_of, trigger_type
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import StepType, TriggerType
 
@@ -28,7 +27,7 @@ class Slot:
         return asdict(self)
 
 
-def reasons_not_copyable(flow: Any, *, platform: str) -> list[str]:
+def reasons_not_copyable(flow: Flow, *, platform: str) -> list[str]:
     """Give the reasons, in sentences, why a published flow cannot be copied."""
     barred = list(_not_copyable(flow))
     if barred:
@@ -38,7 +37,7 @@ def reasons_not_copyable(flow: Any, *, platform: str) -> list[str]:
     return []
 
 
-def _not_copyable(flow: Any) -> Iterator[str]:
+def _not_copyable(flow: Flow) -> Iterator[str]:
     trigger = TRIGGERS.get(flow["trigger"]["type"])
     if trigger is None:
         yield "The start is of a type that is not known, so it cannot go into a pack."
@@ -52,7 +51,7 @@ def _not_copyable(flow: Any) -> Iterator[str]:
             yield f"Step {position} ({declared.label}) {declared.barred}, so it cannot go into a pack."
 
 
-def can_be_sanitized(flow: Any) -> bool:
+def can_be_sanitized(flow: Flow) -> bool:
     """Say whether `sanitized_copy` can read a flow.
 
     Its types must be known, its edges lead to steps, and its values be valid or empty.
@@ -69,7 +68,7 @@ def can_be_sanitized(flow: Any) -> bool:
     )
 
 
-def _values_fit(declared: StepType | TriggerType | None, given: dict[str, Any]) -> bool:
+def _values_fit(declared: StepType | TriggerType | None, given: Node) -> bool:
     if declared is None:
         return False
     return all(

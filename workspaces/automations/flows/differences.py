@@ -1,14 +1,13 @@
 """What publishing a draft would change, for people to read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from workspaces.automations.flows.fields import Field
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, Step, steps_of
 from workspaces.automations.flows.outline import config_of, ports_in_order
 from workspaces.automations.flows.presentation import NameLookup, branch_label, value_text
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
@@ -46,7 +45,7 @@ def differences(before: Flow | None, after: Flow, names: NameLookup) -> list[Dif
     found = list(_trigger_difference(before, after, names))
     for node, step in new.items():
         if node not in old:
-            values = [*_values({}, step, names), *_first_ways(step, new_titles)]
+            values = [*_values(None, step, names), *_first_ways(step, new_titles)]
             found.append(Difference(Kind.ADDED, new_titles[node], values))
             continue
         values = [*_values(old[node], step, names), *_ways(old[node], step, old_titles, new_titles)]
@@ -68,7 +67,7 @@ def _titles(flow: Flow) -> dict[str, str]:
     return {step["id"]: _step_title(number, step) for number, step in enumerate(steps_of(flow), 1)}
 
 
-def _step_title(number: int, step: dict[str, Any]) -> str:
+def _step_title(number: int, step: Step) -> str:
     declared = STEPS.get(step["type"])
     label = _(declared.label) if declared else step["type"]
     return _("Step %(number)s: %(label)s") % {"number": number, "label": label}
@@ -76,8 +75,8 @@ def _step_title(number: int, step: dict[str, Any]) -> str:
 
 def _trigger_difference(before: Flow | None, after: Flow, names: NameLookup) -> Iterator[Difference]:
     is_same_type = before is not None and before[TRIGGER_NODE]["type"] == after[TRIGGER_NODE]["type"]
-    old = before[TRIGGER_NODE] if before and is_same_type else {}
-    values = list(_changed(_trigger_fields(after), config_of(old), config_of(after[TRIGGER_NODE]), names))
+    old = config_of(before[TRIGGER_NODE]) if before and is_same_type else {}
+    values = list(_changed(_trigger_fields(after), old, config_of(after[TRIGGER_NODE]), names))
     if before and not is_same_type:
         values.insert(0, ChangedValue(_("Starts with"), _trigger_name(before), _trigger_name(after)))
     if values or before is None:
@@ -95,13 +94,13 @@ def _trigger_name(flow: Flow) -> str:
     return _(declared.label) if declared else str(flow[TRIGGER_NODE]["type"])
 
 
-def _values(old: dict[str, Any], new: dict[str, Any], names: NameLookup) -> Iterator[ChangedValue]:
+def _values(old: Step | None, new: Step, names: NameLookup) -> Iterator[ChangedValue]:
     declared = STEPS.get(new["type"])
-    yield from _changed(declared.fields if declared else (), config_of(old), config_of(new), names)
+    yield from _changed(declared.fields if declared else (), config_of(old) if old else {}, config_of(new), names)
 
 
 def _changed(
-    fields: tuple[Field, ...], old: dict[str, Any], new: dict[str, Any], names: NameLookup
+    fields: tuple[Field, ...], old: Mapping[str, object], new: Mapping[str, object], names: NameLookup
 ) -> Iterator[ChangedValue]:
     for one in fields:
         before, after = old.get(one.name), new.get(one.name)
@@ -109,7 +108,7 @@ def _changed(
             yield ChangedValue(_(one.label), *texts)
 
 
-def _first_ways(step: dict[str, Any], titles: dict[str, str]) -> Iterator[ChangedValue]:
+def _first_ways(step: Step, titles: dict[str, str]) -> Iterator[ChangedValue]:
     """Give where the outputs of a new step lead."""
     for port in ports_in_order(step):
         target = step.get("next", {}).get(port, "")
@@ -117,9 +116,7 @@ def _first_ways(step: dict[str, Any], titles: dict[str, str]) -> Iterator[Change
             yield ChangedValue(branch_label(port, step) or _("Then"), "", titles[target])
 
 
-def _ways(
-    old: dict[str, Any], new: dict[str, Any], old_titles: dict[str, str], new_titles: dict[str, str]
-) -> Iterator[ChangedValue]:
+def _ways(old: Step, new: Step, old_titles: dict[str, str], new_titles: dict[str, str]) -> Iterator[ChangedValue]:
     """Give the outputs that lead to another step than before."""
     was, now = old.get("next", {}), new.get("next", {})
     for port in dict.fromkeys([*ports_in_order(new), *ports_in_order(old)]):

@@ -6,12 +6,12 @@ waits. A change that would cut steps off is refused, unless the caller wants the
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from django.utils.translation import gettext_noop as _
 
 from workspaces.automations.flows.checks import loops_without_pause, reached_steps
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Config, Flow, Step, steps_of
 from workspaces.automations.flows.outline import START, Place, in_reading_order, ports_in_order, target_of
 from workspaces.automations.flows.registry import STEPS
 
@@ -37,7 +37,7 @@ class EditRefused(ValueError):
         self.sentence, self.unreached = sentence, list(unreached)
 
 
-def find_step(flow: Flow, node: str) -> dict[str, Any]:
+def find_step(flow: Flow, node: str) -> Step:
     """Give a step. Raises `EditRefused`."""
     for step in steps_of(flow):
         if step["id"] == node:
@@ -52,20 +52,20 @@ def require_place(flow: Flow, place: Place) -> None:
         raise EditRefused(NO_SUCH_PLACE)
 
 
-def add_step(flow: Flow, *, place: Place, step_id: str, type: str, config: dict[str, Any], prune: bool = False) -> Flow:
+def add_step(flow: Flow, *, place: Place, step_id: str, type: str, config: Config, prune: bool = False) -> Flow:
     """Put a new step at a place. What stood there follows after the step's first output."""
     require_place(flow, place)
     if len(steps_of(flow)) >= MOST_EDITED_STEPS:
         raise EditRefused(TOO_MANY_STEPS)
     changed, stood = copy.deepcopy(flow), target_of(flow, place)
-    step: dict[str, Any] = {"id": step_id, "type": type, "config": copy.deepcopy(config), "next": {}}
+    step: Step = {"id": step_id, "type": type, "config": copy.deepcopy(config), "next": {}}
     changed["steps"].append(step)
     _put(changed, step, place, stood)
     return _settled(flow, changed, prune)
 
 
 def change_step(
-    flow: Flow, *, node: str, config: dict[str, Any], origins: Mapping[str, Origins] | None = None, prune: bool = False
+    flow: Flow, *, node: str, config: Config, origins: Mapping[str, Origins] | None = None, prune: bool = False
 ) -> Flow:
     """Replace a step's configuration. The branch of a button stays with its button; `origins` says where each was."""
     changed = copy.deepcopy(flow)
@@ -133,18 +133,18 @@ def connect(flow: Flow, *, place: Place, target: str, prune: bool = False) -> Fl
     return _settled(flow, changed, prune)
 
 
-def change_trigger(flow: Flow, *, type: str, config: dict[str, Any]) -> Flow:
+def change_trigger(flow: Flow, *, type: str, config: Config) -> Flow:
     """Replace what starts the flow."""
     return {**copy.deepcopy(flow), "trigger": {"type": type, "config": copy.deepcopy(config)}}
 
 
-def steps_lost(before: Flow, after: Flow) -> list[dict[str, Any]]:
+def steps_lost(before: Flow, after: Flow) -> list[Step]:
     """Give the steps that a change takes out of a flow."""
     kept = {step["id"] for step in steps_of(after)}
     return [step for step in steps_of(before) if step["id"] not in kept]
 
 
-def _put(flow: Flow, step: dict[str, Any], place: Place, stood: str) -> None:
+def _put(flow: Flow, step: Step, place: Place, stood: str) -> None:
     """Put a step at a place, and let what stood there follow it."""
     ports = ports_in_order(step)
     if stood and ports:
@@ -189,5 +189,5 @@ def _settled(before: Flow, after: Flow, prune: bool) -> Flow:
     return after
 
 
-def _without(step: dict[str, Any], lost: Collection[str]) -> dict[str, Any]:
+def _without(step: Step, lost: Collection[str]) -> Step:
     return {**step, "next": {port: to for port, to in step.get("next", {}).items() if to not in lost}}

@@ -5,9 +5,9 @@ a copy clears it into a slot) or to the agency (`AgencyAccount`: a copy clears i
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from workspaces.automations.flows.privacy import (
@@ -48,11 +48,11 @@ class Field:
     required: bool = True
     kind: ClassVar[str] = ""
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         """Give the errors of a value that is not empty."""
         raise NotImplementedError
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
         """Give the part of a valid value that a copy keeps, and the values that it clears."""
         return value, []
 
@@ -60,11 +60,11 @@ class Field:
         return None, [ClearedValue((), self.label)]
 
 
-def is_empty(value: Any) -> bool:
+def is_empty(value: object) -> bool:
     return value is None or value in ("", [])
 
 
-def validate_fields(fields: tuple[Field, ...], values: Any) -> Iterator[FieldError]:
+def validate_fields(fields: tuple[Field, ...], values: object) -> Iterator[FieldError]:
     """Give the errors of an object against its declared fields."""
     if not isinstance(values, dict):
         yield FieldError((), "must be an object")
@@ -81,9 +81,9 @@ def validate_fields(fields: tuple[Field, ...], values: Any) -> Iterator[FieldErr
             yield FieldError((name,), "is not filled in", empty=True)
 
 
-def sanitize(fields: tuple[Field, ...], values: dict[str, Any]) -> tuple[dict[str, Any], list[ClearedValue]]:
+def sanitize(fields: tuple[Field, ...], values: Mapping[str, object]) -> tuple[dict[str, object], list[ClearedValue]]:
     """Rebuild an object from its declared fields only. Gives it with the cleared values."""
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     gone: list[ClearedValue] = []
     for field in fields:
         value = values.get(field.name)
@@ -103,7 +103,7 @@ class Text(Field):
     most: int = 1_024
     kind: ClassVar[str] = "text"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, str) or not value.strip():
             yield FieldError((), "must be a text")
         elif len(value) > self.most:
@@ -112,8 +112,8 @@ class Text(Field):
             for unknown in unknown_variables(value):
                 yield FieldError((), f"holds the unknown variable {{{{{unknown[:60]}}}}}")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
-        return (value, []) if private_content(value) is None else self.cleared()
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
+        return (value, []) if private_content(str(value)) is None else self.cleared()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,12 +122,12 @@ class Name(Field):
 
     kind: ClassVar[str] = "name"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, str) or not NAME.fullmatch(value):
             yield FieldError((), "must be lower-case letters, digits and _, beginning with a letter")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
-        return (value, []) if private_content(value) is None else self.cleared()
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
+        return (value, []) if private_content(str(value)) is None else self.cleared()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,11 +136,11 @@ class Variable(Field):
 
     kind: ClassVar[str] = "variable"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, str) or not is_variable(value):
             yield FieldError((), "must be a variable such as contact.city or answers.budget")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
         return (value, []) if private_content(f"{{{{{value}}}}}") is None else self.cleared()
 
 
@@ -151,7 +151,7 @@ class Choice(Field):
     options: tuple[str, ...]
     kind: ClassVar[str] = "choice"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, str) or value not in self.options:
             yield FieldError((), f"must be one of: {', '.join(self.options)}")
 
@@ -165,9 +165,10 @@ class Number(Field):
     decimals: bool = False
     kind: ClassVar[str] = "number"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         right_type = isinstance(value, int | float if self.decimals else int) and not isinstance(value, bool)
-        if not right_type or not self.least <= value <= self.most or round(value, 2) != value:
+        number = value if right_type and isinstance(value, int | float) else self.least - 1
+        if not self.least <= number <= self.most or round(number, 2) != number:
             yield FieldError((), f"must be a number from {self.least} to {self.most}")
 
 
@@ -177,7 +178,7 @@ class Boolean(Field):
 
     kind: ClassVar[str] = "flag"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, bool):
             yield FieldError((), "must be true or false")
 
@@ -194,7 +195,7 @@ class CustomerValue(Field):
     of: str
     kind: ClassVar[str] = "own"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_VALUE:
             yield FieldError((), "must be a text")
         elif not is_workspace_variable(value) and not self._fits(value.strip()):
@@ -206,8 +207,8 @@ class CustomerValue(Field):
         pattern = {"email": EMAIL, "phone": PHONE}.get(self.of)
         return pattern is None or pattern.fullmatch(value) is not None
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
-        return (value, []) if is_workspace_variable(value) else self.cleared()
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
+        return (value, []) if is_workspace_variable(str(value)) else self.cleared()
 
 
 def _is_web_address(value: str) -> bool:
@@ -226,11 +227,11 @@ class AgencyAccount(Field):
     required: bool = False
     kind: ClassVar[str] = "agency account"
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, str) or len(value) > LONGEST_VALUE:
             yield FieldError((), "must be a text")
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
         return None, []
 
 
@@ -246,7 +247,7 @@ class ListOf(Field):
     def plain(self) -> Field | None:
         return self.of[0] if self.of[0].name == "" else None
 
-    def errors(self, value: Any) -> Iterator[FieldError]:
+    def errors(self, value: object) -> Iterator[FieldError]:
         if not isinstance(value, list) or len(value) > self.most:
             yield FieldError((), f"must be a list of at most {self.most} entries")
             return
@@ -254,15 +255,15 @@ class ListOf(Field):
             for error in self._item_errors(one):
                 yield FieldError((position, *error.path), error.sentence, error.empty)
 
-    def _item_errors(self, value: Any) -> Iterator[FieldError]:
+    def _item_errors(self, value: object) -> Iterator[FieldError]:
         if self.plain is None:
             return validate_fields(self.of, value)
         return iter([FieldError((), "is not filled in", empty=True)]) if is_empty(value) else self.plain.errors(value)
 
-    def cleaned(self, value: Any) -> tuple[Any, list[ClearedValue]]:
-        kept: list[Any] = []
+    def cleaned(self, value: object) -> tuple[object, list[ClearedValue]]:
+        kept: list[object] = []
         gone: list[ClearedValue] = []
-        for position, one in enumerate(value):
+        for position, one in enumerate(value if isinstance(value, list) else ()):
             left, cleared = sanitize(self.of, one) if self.plain is None else self.plain.cleaned(one)
             kept.append(left)
             gone += [ClearedValue((position, *below.path), below.label) for below in cleared]

@@ -8,7 +8,7 @@ import copy
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict
 
 import orjson
 from django.utils.translation import gettext, gettext_noop
@@ -18,21 +18,44 @@ from workspaces.automations.flows.privacy import KNOWN_VARIABLES, VARIABLE
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import StepType, TriggerType, in_order
 
-Flow = dict[str, Any]
+# The values of the fields that a type of trigger or step declares, by their names.
+Config: TypeAlias = dict[str, object]
 
-TRIGGER_NODE = "trigger"
+
+class Node(TypedDict):
+    """What a flow's trigger and its steps have."""
+
+    type: str
+    config: NotRequired[Config]
 
 
-def steps_of(flow: Flow) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = flow["steps"]
-    return steps
+class Step(Node):
+    """A step of a flow. `next` holds the id of the following step for each output."""
+
+    id: str
+    next: NotRequired[dict[str, str]]
+
+
+class Flow(TypedDict):
+    """The trigger and the steps of an automation, as they are stored."""
+
+    trigger: Node
+    entry: NotRequired[str]
+    steps: list[Step]
+
+
+TRIGGER_NODE: Final = "trigger"
+
+
+def steps_of(flow: Flow) -> list[Step]:
+    return flow["steps"]
 
 
 def trigger_type(flow: Flow) -> TriggerType:
     return TRIGGERS[flow["trigger"]["type"]]
 
 
-def step_type(step: dict[str, Any]) -> StepType:
+def step_type(step: Node) -> StepType:
     return STEPS[step["type"]]
 
 
@@ -52,16 +75,16 @@ def is_catch_all(flow: Flow) -> bool:
     return declared is not None and declared.catch_all
 
 
-def digest_of(value: Any) -> str:
+def digest_of(value: object) -> str:
     """Give a digest of a JSON value that does not depend on the order of its objects' keys."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def trigger_digest(flow: Flow) -> str:
-    """Give a digest of the flow's trigger: its type and the non-empty values of its configuration."""
-    config = flow["trigger"].get("config") or {}
+def trigger_digest(trigger: Node) -> str:
+    """Give a digest of a trigger: its type and the non-empty values of its configuration."""
+    config = trigger.get("config") or {}
     narrowing = {name: value for name, value in config.items() if value not in (None, "", [], {}, False)}
-    return digest_of([flow["trigger"]["type"], narrowing])
+    return digest_of([trigger["type"], narrowing])
 
 
 def trigger_label(flow: Flow) -> str:
@@ -103,13 +126,13 @@ def settings_used(flow: Flow) -> dict[str, str]:
     return {name: used[name] for name in SETTING_LABELS if name in used}
 
 
-def _nodes(flow: Flow) -> Iterator[tuple[str, Any]]:
+def _nodes(flow: Flow) -> Iterator[tuple[str, object]]:
     yield "the start", flow[TRIGGER_NODE].get("config")
     for position, step in enumerate(steps_of(flow), 1):
         yield f"step {position}", step.get("config")
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -144,12 +167,12 @@ class NoSuchSlot(LookupError):
     """The flow has no value there."""
 
 
-def _config(flow: Flow, node: str) -> dict[str, Any]:
+def _config(flow: Flow, node: str) -> Config:
     if node == TRIGGER_NODE:
-        return flow["trigger"].setdefault("config", {})  # type: ignore[no-any-return]  # JSON from the row
+        return flow["trigger"].setdefault("config", {})
     for step in flow["steps"]:
         if step["id"] == node:
-            return step.setdefault("config", {})  # type: ignore[no-any-return]  # JSON from the row
+            return step.setdefault("config", {})
     raise NoSuchSlot
 
 
@@ -197,7 +220,7 @@ def is_same_but_for_slots(one: Flow, other: Flow, slots: Iterable[dict[str, str]
     return one == other
 
 
-def value_in(flow: Flow, slot_key: SlotKey) -> Any:
+def value_in(flow: Flow, slot_key: SlotKey) -> object:
     """Give the value of a slot, None if it has none. Raises `NoSuchSlot`."""
     holder, key = _holder(flow, slot_key)
     return holder[key] if isinstance(holder, list) else holder.get(key)
@@ -210,7 +233,7 @@ def _is_open(flow: Flow, slot_key: SlotKey) -> bool:
         return False
 
 
-def fill_in(flow: Flow, values: Mapping[SlotKey, Any]) -> Flow:
+def fill_in(flow: Flow, values: Mapping[SlotKey, object]) -> Flow:
     """Give the flow with these values in its slots. Raises `NoSuchSlot`."""
     flow = copy.deepcopy(flow)
     for slot_key, value in values.items():

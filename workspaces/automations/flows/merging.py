@@ -4,14 +4,17 @@ import copy
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any, Final
+from typing import Final
 
 from workspaces.automations.flows.fields import is_empty
 from workspaces.automations.flows.flow import (
     TRIGGER_NODE,
+    Config,
     Flow,
+    Node,
     NoSuchSlot,
     SlotKey,
+    Step,
     digest_of,
     fill_in,
     steps_of,
@@ -66,26 +69,26 @@ def merge_new_version(base: Flow, own: Flow, new: Flow, slots: Iterable[dict[str
     )
 
 
-def _shape(flow: Flow) -> Any:
+def _shape(flow: Flow) -> tuple[str, str, list[tuple[str, str, list[tuple[str, str]]]]]:
     """The flow without the values of its steps."""
     steps = sorted((step["id"], step["type"], sorted(step.get("next", {}).items())) for step in steps_of(flow))
     return flow[TRIGGER_NODE]["type"], flow["entry"], steps
 
 
-def _nodes(flow: Flow) -> dict[str, dict[str, Any]]:
+def _nodes(flow: Flow) -> dict[str, Node]:
     return {TRIGGER_NODE: flow[TRIGGER_NODE], **{step["id"]: step for step in steps_of(flow)}}
 
 
-def _config(part: dict[str, Any]) -> dict[str, Any]:
+def _config(part: Node) -> Config:
     return part.get("config") or {}
 
 
-def _ports(part: dict[str, Any], config: dict[str, Any]) -> set[str]:
+def _ports(part: Node, config: Config) -> set[str]:
     declared = STEPS.get(part["type"])
     return declared.ports_of(config) if declared else set()
 
 
-def _merged_config(base: dict[str, Any], own: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def _merged_config(base: Config, own: Config, new: Config) -> tuple[Config, bool]:
     """Give the merged values, and whether both sides changed one of them."""
     merged, is_conflict = {}, False
     for name in {**new, **own}:
@@ -101,7 +104,7 @@ def _merged_config(base: dict[str, Any], own: dict[str, Any], new: dict[str, Any
 def _with_filled_slots(merged: Flow, own: Flow, slots: Iterable[dict[str, str]]) -> Flow:
     """Give the flow with the workspace's values in its slots, where the same step asks for them."""
     parts, own_parts = _nodes(merged), _nodes(own)
-    values: dict[SlotKey, Any] = {}
+    values: dict[SlotKey, object] = {}
     for slot in slots:
         node, key = slot["node"], (slot["node"], slot["path"])
         if node in parts and node in own_parts and parts[node]["type"] == own_parts[node]["type"]:
@@ -142,16 +145,16 @@ def matching_step_ids(before: Flow, after: Flow) -> dict[str, str]:
     return found
 
 
-def _mark(step: dict[str, Any]) -> str:
+def _mark(step: Step) -> str:
     return digest_of([step["type"], _config(step)])
 
 
-def _left(steps: Sequence[dict[str, Any]], ids: Collection[str]) -> list[dict[str, Any]]:
+def _left(steps: Sequence[Step], ids: Collection[str]) -> list[Step]:
     """Keep the steps without a partner."""
     return [step for step in steps if step["id"] not in ids]
 
 
-def _pair(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], found: dict[str, str]) -> None:
+def _pair(old: Sequence[Step], new: Sequence[Step], found: dict[str, str]) -> None:
     found.update({one["id"]: other["id"] for one, other in zip(new, old, strict=False)})
 
 

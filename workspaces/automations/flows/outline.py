@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, steps_of
+from workspaces.automations.flows.flow import TRIGGER_NODE, Config, Flow, Node, Step, steps_of
 from workspaces.automations.flows.registry import STEPS
 
 # A node and one of its outputs: a place where a step can stand.
@@ -37,12 +36,12 @@ class OutlineRow:
         return "" if self.is_repeat else self.target
 
 
-def config_of(step: dict[str, Any]) -> dict[str, Any]:
+def config_of(step: Node) -> Config:
     config = step.get("config")
     return config if isinstance(config, dict) else {}
 
 
-def ports_in_order(step: dict[str, Any]) -> list[str]:
+def ports_in_order(step: Step) -> list[str]:
     """Give the outputs of a step. One of an unknown type has those that lead somewhere."""
     declared = STEPS.get(step["type"])
     return declared.ordered_ports(config_of(step)) if declared else sorted(step.get("next", {}))
@@ -74,7 +73,7 @@ def outline(flow: Flow) -> list[OutlineRow]:
     return rows
 
 
-def _places_below(step: dict[str, Any], depth: int) -> Iterator[OutlineRow]:
+def _places_below(step: Step, depth: int) -> Iterator[OutlineRow]:
     """Give the side branches, which are indented, and then the place where the flow goes on, which is not."""
     ports, onward = ports_in_order(step), port_onward(step)
     yield from (OutlineRow(step["id"], port, depth + 1) for port in ports if port != onward)
@@ -82,7 +81,7 @@ def _places_below(step: dict[str, Any], depth: int) -> Iterator[OutlineRow]:
         yield OutlineRow(step["id"], onward, depth)
 
 
-def port_onward(step: dict[str, Any]) -> str:
+def port_onward(step: Step) -> str:
     """Give the output after which the flow simply goes on, such as `answered`; empty if all are side branches."""
     declared = STEPS.get(step["type"])
     if declared is None or declared.port_per or not declared.ports:
@@ -90,7 +89,7 @@ def port_onward(step: dict[str, Any]) -> str:
     return "" if declared.ports[0] in EQUAL_BRANCHES else declared.ports[0]
 
 
-def in_reading_order(flow: Flow) -> list[dict[str, Any]]:
+def in_reading_order(flow: Flow) -> list[Step]:
     """Give the steps in the order of the outline, and those that cannot be reached at the end."""
     rows = outline(flow)
     shown = {row.step: position for position, row in enumerate(rows) if row.step}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -20,7 +20,7 @@ from workspaces.automations.flows.fields import (
     Variable,
     is_empty,
 )
-from workspaces.automations.flows.flow import TRIGGER_NODE, Flow, step_title, steps_of, with_settings
+from workspaces.automations.flows.flow import TRIGGER_NODE, Config, Flow, Step, step_title, steps_of, with_settings
 from workspaces.automations.flows.privacy import VARIABLE
 from workspaces.automations.flows.registry import STEPS
 from workspaces.automations.flows.types import StepType
@@ -181,14 +181,14 @@ def _bubbles(flow: Flow, settings: Mapping[str, str], names: NameLookup) -> Iter
 
 def _start(flow: Flow) -> Iterator[ChatLine]:
     trigger = flow["trigger"]
-    keywords = (trigger.get("config") or {}).get("keywords") or []
+    keywords = (trigger.get("config") or {}).get("keywords")
     if trigger["type"] in {"any_message", "first_message"}:
         yield ChatLine("in", ["…"])
-    elif keywords and isinstance(keywords[0], str):
+    elif isinstance(keywords, list | str) and keywords and isinstance(keywords[0], str):
         yield ChatLine("in", [keywords[0]])
 
 
-def _bubble(declared: StepType, config: dict[str, Any], settings: Mapping[str, str], names: NameLookup) -> ChatLine:
+def _bubble(declared: StepType, config: Config, settings: Mapping[str, str], names: NameLookup) -> ChatLine:
     choices = _choices(declared, config)
     attachment = ", ".join(_attachments(declared, config, names))
     own = [one for one in declared.fields if isinstance(one, Text) and one.name in TEXTS]
@@ -202,24 +202,24 @@ def _bubble(declared: StepType, config: dict[str, Any], settings: Mapping[str, s
     return ChatLine("note", [_note(declared, config)])
 
 
-def _shown_text(declared: Text, value: Any, settings: Mapping[str, str]) -> str:
+def _shown_text(declared: Text, value: object, settings: Mapping[str, str]) -> str:
     if is_empty(value) or not isinstance(value, str):
         return _("[still to fill in]") if declared.required else ""
     text = with_settings(value[:LONGEST_SHOWN], settings)
     return VARIABLE.sub(lambda found: f"[{found[1].strip().rpartition('.')[2].replace('_', ' ')}]", text)
 
 
-def _choices(declared: StepType, config: dict[str, Any]) -> list[str]:
+def _choices(declared: StepType, config: Config) -> list[str]:
     """Give the titles that a person can tap: the items that are ports, or the button of a link."""
     items = config.get(declared.port_per[1]) if declared.port_per else None
     given = items if isinstance(items, list) and not declared.ai and declared.name != "split" else []
     titles = [str(item.get("title") or "") for item in given if isinstance(item, dict)]
-    if not declared.port_per and isinstance(config.get("title"), str) and declared.name.startswith("send_"):
-        titles.append(config["title"])
+    if not declared.port_per and isinstance(title := config.get("title"), str) and declared.name.startswith("send_"):
+        titles.append(title)
     return [title for title in titles if title]
 
 
-def _attachments(declared: StepType, config: dict[str, Any], names: NameLookup) -> Iterator[str]:
+def _attachments(declared: StepType, config: Config, names: NameLookup) -> Iterator[str]:
     if not declared.name.startswith("send_"):
         return
     for one in declared.fields:
@@ -231,13 +231,13 @@ def _attachments(declared: StepType, config: dict[str, Any], names: NameLookup) 
                 yield f"{_(one.label)}: {_('[still to fill in]')}"
 
 
-def _first_port(declared: StepType, config: dict[str, Any]) -> str:
+def _first_port(declared: StepType, config: Config) -> str:
     if declared.port_per and config.get(declared.port_per[1]):
         return f"{declared.port_per[0]}_1"
     return declared.ports[0] if declared.ports else ""
 
 
-def _chat_answer(declared: StepType, config: dict[str, Any]) -> str:
+def _chat_answer(declared: StepType, config: Config) -> str:
     """Give the contact's answer that leads to the first port: the tapped choice, or `…` to a question."""
     choices = _choices(declared, config) if declared.port_per else []
     if choices:
@@ -245,7 +245,7 @@ def _chat_answer(declared: StepType, config: dict[str, Any]) -> str:
     return "…" if declared.name.startswith("ask_") or declared.name == "wait_for_reply" else ""
 
 
-def _note(declared: StepType, config: dict[str, Any]) -> str:
+def _note(declared: StepType, config: Config) -> str:
     if declared.name == "wait" and config.get("amount"):
         unit = str(config.get("unit", ""))
         return f"{_(declared.label)}: {config['amount']} {value_label(unit) if unit else ''}".strip()
@@ -291,7 +291,7 @@ def translated_step_title(title: str) -> str:
     return _("Step %(number)s: %(label)s") % values if label and values["number"].isdigit() else title
 
 
-def _summary(step: dict[str, Any], numbers: dict[str, int], settings: Mapping[str, str]) -> StepSummary:
+def _summary(step: Step, numbers: dict[str, int], settings: Mapping[str, str]) -> StepSummary:
     declared, config = STEPS.get(step["type"]), _config(step)
     answers = declared.port_per[1] if declared and declared.port_per else ""
     fields = [field for field in declared.fields if field.name != answers] if declared else []
@@ -304,7 +304,7 @@ def _summary(step: dict[str, Any], numbers: dict[str, int], settings: Mapping[st
     )
 
 
-def _branches(step: dict[str, Any], numbers: dict[str, int]) -> Branches:
+def _branches(step: Step, numbers: dict[str, int]) -> Branches:
     """Give the branches, first those of a list's items in their order. A step that only leads to the next has none."""
     ports = sorted(step.get("next", {}).items(), key=lambda port: (not port[0][-1:].isdigit(), len(port[0]), port[0]))
     branches = [(branch_label(port, step), numbers[to]) for port, to in ports if to in numbers]
@@ -325,19 +325,19 @@ def port_label(flow: Flow, node: str, port: str) -> str:
     return branch_label(port, step)
 
 
-def _config(step: dict[str, Any]) -> dict[str, Any]:
+def _config(step: Step) -> Config:
     config = step.get("config")
     return config if isinstance(config, dict) else {}
 
 
-def _texts(field: Field, value: Any) -> Iterator[str]:
+def _texts(field: Field, value: object) -> Iterator[str]:
     if isinstance(field, Text) and isinstance(value, str):
         yield value
     elif isinstance(field, ListOf) and isinstance(value, list):
         yield from filter(None, (item_text(field, one) for one in value))
 
 
-def item_text(field: ListOf, value: Any) -> str:
+def item_text(field: ListOf, value: object) -> str:
     """Write an item of a list in one line."""
     if field.plain is not None:
         return str(value or "")
@@ -346,17 +346,17 @@ def item_text(field: ListOf, value: Any) -> str:
     return ": ".join(_plain(one, given[one.name]) for one in shown if not is_empty(given.get(one.name)))
 
 
-def _setting(field: Field, value: Any) -> str:
+def _setting(field: Field, value: object) -> str:
     is_shown = isinstance(field, Choice | Number) and not is_empty(value)
     return f"{_(field.label)}: {_plain(field, value)}" if is_shown else ""
 
 
-def _plain(field: Field, value: Any) -> str:
+def _plain(field: Field, value: object) -> str:
     """Write a value for people, with the label of a choice."""
     return value_label(str(value)) if isinstance(field, Choice) else str(value)
 
 
-def branch_label(port: str, step: dict[str, Any]) -> str:
+def branch_label(port: str, step: Step) -> str:
     """Give the name of a branch: the title of a button, or the label of a port (`no_answer` as `no answer`)."""
     declared = STEPS.get(step["type"])
     if port == "next":
@@ -374,7 +374,7 @@ def branch_label(port: str, step: dict[str, Any]) -> str:
 SECRET_KINDS = frozenset({"secret"})
 
 
-def value_text(field: Field, value: Any, names: NameLookup) -> str:
+def value_text(field: Field, value: object, names: NameLookup) -> str:
     """Write any value of a step for people; empty for a value that is not filled in."""
     if is_empty(value):
         return ""

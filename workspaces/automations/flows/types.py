@@ -3,8 +3,8 @@
 A new type of step needs one declaration, and an executor in `execution/` to run.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
@@ -42,7 +42,7 @@ class StepType:
     unavailable: str = ""
     settings: tuple[str, ...] = ()
 
-    def ordered_ports(self, config: dict[str, Any]) -> list[str]:
+    def ordered_ports(self, config: Mapping[str, object]) -> list[str]:
         """Give the outputs of a step with this configuration in the order in which people read them."""
         if not self.port_per:
             return list(self.ports)
@@ -51,7 +51,7 @@ class StepType:
         many = len(items) if isinstance(items, list) else 0
         return [*(f"{prefix}_{number}" for number in range(1, many + 1)), *self.ports]
 
-    def ports_of(self, config: dict[str, Any]) -> set[str]:
+    def ports_of(self, config: Mapping[str, object]) -> set[str]:
         return set(self.ordered_ports(config))
 
 

@@ -1,7 +1,7 @@
 """Runs of automations with their steps, the facts that start and continue them, and the queue of contacts."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -199,7 +199,7 @@ class AutomationRun(models.Model):
     started_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[AutomationRunQuerySet] = AutomationRunQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = AutomationRunQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -14,6 +14,7 @@ from config.http.client import HTTPClient
 from config.http.guard import Network, URLRefused, check_url
 from config.http.resolver import LookupFailed, Resolver
 from config.http.transfer import Headers, Limits, Request, Result
+from workspaces.automations.execution.types import Schema
 from workspaces.automations.models import AiAccount
 
 # The longest answer that is read.
@@ -59,7 +60,7 @@ class Usage(NamedTuple):
 class AiResult(NamedTuple):
     """The object that the schema describes, and what it took. `usage` is None if the provider did not say."""
 
-    data: dict[str, Any]
+    data: dict[str, object]
     usage: Usage | None
 
     @property
@@ -79,7 +80,7 @@ class Prompt:
     """
 
     system: str
-    schema: Mapping[str, Any]
+    schema: Schema
     max_tokens: int
     message: str = ""
     history: Sequence[tuple[str, str]] = ()
@@ -105,9 +106,9 @@ def request_of(account: AiAccount, prompt: Prompt, *, is_plain: bool = False) ->
     return AiRequest(url, (("Content-Type", "application/json"), *headers), orjson.dumps(body))
 
 
-def _openai(account: AiAccount, prompt: Prompt, *, is_plain: bool) -> dict[str, Any]:
+def _openai(account: AiAccount, prompt: Prompt, *, is_plain: bool) -> dict[str, object]:
     limit = "max_completion_tokens" if OPENAI_HOST in f"{account.base_url}/" else "max_tokens"
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "model": account.model,
         "messages": [
             {"role": "system", "content": _system_text(prompt)},
@@ -121,8 +122,8 @@ def _openai(account: AiAccount, prompt: Prompt, *, is_plain: bool) -> dict[str, 
     return body
 
 
-def _anthropic(account: AiAccount, prompt: Prompt, *, is_plain: bool) -> dict[str, Any]:
-    body: dict[str, Any] = {
+def _anthropic(account: AiAccount, prompt: Prompt, *, is_plain: bool) -> dict[str, object]:
+    body: dict[str, object] = {
         "model": account.model,
         "system": _system_text(prompt),
         "messages": [{"role": "user", "content": _user_text(prompt)}],
@@ -210,7 +211,7 @@ def _check_status(status: int) -> None:
         raise AiFault("request_refused", is_passing=status == 400, is_outage=status != 400)
 
 
-def _content(account: AiAccount, result: Result) -> tuple[str | dict[str, Any], Usage | None]:
+def _content(account: AiAccount, result: Result) -> tuple[str | dict[str, object], Usage | None]:
     """Return the text or object of an answer, and its usage."""
     if result.cut:
         raise AiFault("too_large")
@@ -228,14 +229,14 @@ def _content(account: AiAccount, result: Result) -> tuple[str | dict[str, Any], 
     return content, _usage(body, is_anthropic=is_anthropic)
 
 
-def _anthropic_content(body: Any) -> Any:
+def _anthropic_content(body: Any) -> object:
     """Return the input of the tool, or the joined text of a plain answer."""
     blocks = body["content"]
     tools = [block["input"] for block in blocks if block["type"] == "tool_use"]
     return tools[0] if tools else "".join(block["text"] for block in blocks if block["type"] == "text")
 
 
-def _usage(body: Any, *, is_anthropic: bool) -> Usage | None:
+def _usage(body: object, *, is_anthropic: bool) -> Usage | None:
     told = body.get("usage") if isinstance(body, dict) else None
     names = ("input_tokens", "output_tokens") if is_anthropic else ("prompt_tokens", "completion_tokens")
     numbers: list[Any] = [told.get(name) for name in names] if isinstance(told, dict) else []
@@ -269,7 +270,7 @@ def complete(
     facts: Mapping[str, str],
     history: Sequence[tuple[str, str]],
     message: str,
-    schema: Mapping[str, Any],
+    schema: Schema,
     max_tokens: int,
     deadline: float,
     allowed: Sequence[Network] = (),
@@ -320,7 +321,7 @@ TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
-def object_in(text: str) -> dict[str, Any] | None:
+def object_in(text: str) -> dict[str, object] | None:
     """Find the JSON object in a text, which may surround it with prose or a code fence; None without one."""
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end < begin:
@@ -332,7 +333,7 @@ def object_in(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def fits(value: Any, schema: Mapping[str, Any], *, depth: int = 0) -> bool:
+def fits(value: object, schema: Schema, *, depth: int = 0) -> bool:
     """Return whether a value fits a schema of ours.
 
     This knows `type`, `enum`, `properties`, `required`, `items`, `maxLength` and `maxItems`. An object may have no
@@ -352,14 +353,14 @@ def fits(value: Any, schema: Mapping[str, Any], *, depth: int = 0) -> bool:
     return True
 
 
-def _object_fits(value: Mapping[str, Any], schema: Mapping[str, Any], depth: int) -> bool:
-    properties: Mapping[str, Any] = schema.get("properties", {})
+def _object_fits(value: Mapping[str, object], schema: Schema, depth: int) -> bool:
+    properties = schema.get("properties", {})
     if not set(schema.get("required", ())) <= value.keys() <= properties.keys():
         return False
     return all(fits(one, properties[name], depth=depth + 1) for name, one in value.items())
 
 
-def _has_type(value: Any, wanted: str | Sequence[str] | None) -> bool:
+def _has_type(value: object, wanted: str | Sequence[str] | None) -> bool:
     if wanted is None:
         return True
     names = [wanted] if isinstance(wanted, str) else wanted

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -22,6 +22,7 @@ from config.encryption import UnreadableSecret
 from config.errors import Conflict, Forbidden, InvalidInput, NotFound
 from config.http.guard import URLRefused, check_url, is_allowed, parse_target
 from config.http.resolver import LookupFailed
+from workspaces.automations.execution.types import Schema
 from workspaces.automations.models import AgencyAiBudget, AgencyAiUsage, AiAccount
 from workspaces.automations.providers.ai import AiFault, complete, resolver
 from workspaces.automations.services.ai_budgets import agency_budget_of, month_of
@@ -30,7 +31,7 @@ MOST_ACCOUNTS: Final = 20
 # Somebody who could send the key to another address would get to know it.
 NEEDS_KEY: Final = frozenset({"provider", "base_url"})
 TRY_SECONDS: Final = 10.0
-TRY_SCHEMA: Final[Mapping[str, Any]] = {
+TRY_SCHEMA: Final[Schema] = {
     "type": "object",
     "properties": {"topic": {"type": "string", "enum": ["greeting", "other"]}},
     "required": ["topic"],
@@ -129,7 +130,7 @@ def change_ai_account(*, account: AiAccount, by: Actor, **values: Unpack[AiAccou
     with transaction.atomic():
         lock_agency(account.agency_id)
         locked = _locked(account)
-        known: dict[str, Any] = dict(values)
+        known: dict[str, object] = dict(values)
         changed = {name: value for name, value in known.items() if name == "key" or getattr(locked, name) != value}
         if not NEEDS_KEY.isdisjoint(changed) and "key" not in changed:
             raise AiKeyRequired
@@ -204,13 +205,13 @@ def _locked(account: AiAccount) -> AiAccount:
     return found
 
 
-def _without_key(account: AiAccount, changed: Mapping[str, Any]) -> Changes:
+def _without_key(account: AiAccount, changed: Mapping[str, object]) -> Changes:
     """Return the changes for the activity log; of the key it only says that it changed."""
     made = dict(changes_to(account, {name: value for name, value in changed.items() if name != "key"}))
     return made | ({"key": ("", "changed")} if "key" in changed else {})
 
 
-def _begin_anew(account: AiAccount, changed: Mapping[str, Any]) -> None:
+def _begin_anew(account: AiAccount, changed: Mapping[str, object]) -> None:
     """Forget failures that say nothing about the new key or address."""
     if "key" in changed:
         account.key_changed_at = database_now()

@@ -6,7 +6,7 @@ A call locks up to three rows of usage, always in this order: that of the agency
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -23,13 +23,13 @@ MILLIONTHS: Final = 1_000_000
 NEARLY_USED: Final = 80
 USED_UP: Final = 100
 NOTIFIED_AT: Final = {NEARLY_USED: "ai_budget.nearly_used", USED_UP: "ai_budget.used_up"}
-_OF_BUDGET: Final[dict[str, Any]] = {"url_name": "console:ai-accounts"}
+BUDGET_PAGE: Final = "console:ai-accounts"
 BUDGET_KINDS: Final = (
     NotificationKind(
         name=NOTIFIED_AT[NEARLY_USED],
         label=gettext_lazy("The A.I. budget is nearly used up"),
         text=gettext_lazy("80%% of this month\u2019s budget of %(budget)s for all A.I. accounts are used."),
-        **_OF_BUDGET,
+        url_name=BUDGET_PAGE,
     ),
     NotificationKind(
         name=NOTIFIED_AT[USED_UP],
@@ -37,7 +37,7 @@ BUDGET_KINDS: Final = (
         text=gettext_lazy(
             "This month\u2019s budget of %(budget)s for all A.I. accounts is used up. Automations go on without A.I."
         ),
-        **_OF_BUDGET,
+        url_name=BUDGET_PAGE,
     ),
 )
 
@@ -84,7 +84,7 @@ def _reserve_of_agency(agency_id: int, budget: Decimal | None, amount: int, mont
     return _add_reservation(rows, budget, amount)
 
 
-def _add_reservation(rows: "QuerySet[Any]", budget: Decimal | None, amount: int) -> bool:
+def _add_reservation(rows: "QuerySet[AgencyAiUsage] | QuerySet[AiUsage]", budget: Decimal | None, amount: int) -> bool:
     if budget is not None:
         rows = rows.filter(cost__lte=int(budget * MILLIONTHS) - amount - F("reserved"))
     return rows.update(reserved=F("reserved") + amount) == 1

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Final, NoReturn, TypeAlias
 from uuid import UUID
 from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
 
 from agency.actors import Actor
 from config.wall_clock import instant_of, known_zone
@@ -44,7 +46,7 @@ NO_SERVICE: Final = "no_service"
 NO_STAFF: Final = "no_staff"
 NO_APPOINTMENT: Final = "no_appointment"
 
-Result: TypeAlias = dict[str, Any]
+Result: TypeAlias = dict[str, object]
 
 
 class CallRefused(Exception):
@@ -123,7 +125,7 @@ class _Search:
         return [one.starts_at for one in found if one.starts_at != taken]
 
 
-def bookable_services(workspace: Workspace) -> Any:
+def bookable_services(workspace: Workspace) -> QuerySet[Service]:
     """Return the services with which somebody can book appointments: those of the booking page."""
     services = Service.objects.of(workspace).filter(kind=Service.Kind.APPOINTMENT, bookable=True)
     provided = services.filter(duration_minutes__isnull=False, staff__deleted_at=None, staff__isnull=False)

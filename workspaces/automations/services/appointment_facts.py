@@ -1,7 +1,7 @@
 """Records what happens to appointments and payments as facts, in their own transactions, with the values for texts."""
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
@@ -60,7 +60,7 @@ def appointment_fact(
 def appointment_values(appointment: Appointment, contact: Contact) -> dict[str, str]:
     """Return the values of `{{appointment.…}}`, in the contact's language and by the clock of the person who booked."""
     zone = known_zone(appointment.timezone, appointment.workspace.timezone)
-    attributes: dict[str, Any] = contact.attributes or {}
+    attributes: dict[str, object] = contact.attributes or {}
     country = contact.country or ""
     languages = languages_of(str(attributes.get("language") or ""), country)
     local = appointment.starts_at.astimezone(ZoneInfo(zone))

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from config.db import name_key, violated_constraint
-from workspaces.automations.flows.flow import trigger_digest
+from workspaces.automations.flows.flow import Node, trigger_digest
 from workspaces.automations.models import Automation
 from workspaces.subaccounts.models import CHANNEL_NAMES, Workspace
 
@@ -96,19 +96,19 @@ def overlap_warnings(automation: Automation) -> list[str]:
     At most one statement. Automations that may not be on together are left out: `find_conflict` names those.
     """
     flow = automation.published.flow if automation.published else automation.draft
-    mine: Mapping[str, Any] = flow["trigger"]
+    mine: Node = flow["trigger"]
     if mine["type"] not in EXCLUSIVE_TRIGGERS:
         return []
     own, sentences = _keywords(mine), []
     for pk, name, trigger in _others_on(automation, mine["type"]):
         shared = [own[key] for key in _keywords(trigger) if key in own]
-        if _may_meet(mine, trigger) if shared else not own and _digest(trigger) == _digest(mine):
+        if _may_meet(mine, trigger) if shared else not own and trigger_digest(trigger) == trigger_digest(mine):
             is_behind = (_match_rank(trigger), pk) < (_match_rank(mine), automation.pk)
             sentences.append(_overlap(name, shared, is_behind=is_behind))
     return sentences[:MOST_TOLD]
 
 
-def _others_on(automation: Automation, trigger: str) -> list[tuple[int, str, Mapping[str, Any]]]:
+def _others_on(automation: Automation, trigger: str) -> list[tuple[int, str, Node]]:
     """Give the key, name and published trigger of the workspace's other automations that are on with this trigger."""
     on = Automation.objects.filter(workspace_id=automation.workspace_id, platform=automation.platform, enabled=True)
     found = on.filter(trigger=trigger).exclude(pk=automation.pk).order_by("pk")
@@ -116,28 +116,24 @@ def _others_on(automation: Automation, trigger: str) -> list[tuple[int, str, Map
     return list(with_triggers.values_list("pk", "name", "starts_with")[:MOST_COMPARED])
 
 
-def _keywords(trigger: Mapping[str, Any]) -> dict[str, str]:
+def _keywords(trigger: Node) -> dict[str, str]:
     """Give the trigger's keywords by the form in which they are compared."""
     given = _config(trigger).get("keywords")
     words = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
     return {name_key(word): word for word in (" ".join(word.split()) for word in words)}
 
 
-def _config(trigger: Mapping[str, Any]) -> Mapping[str, Any]:
+def _config(trigger: Node) -> Mapping[str, object]:
     config = trigger.get("config")
     return config if isinstance(config, dict) else {}
 
 
-def _digest(trigger: Mapping[str, Any]) -> str:
-    return trigger_digest({"trigger": trigger})
-
-
-def _may_meet(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _may_meet(one: Node, other: Node) -> bool:
     """Say whether one comment may fit both: triggers of two different posts never meet."""
     return len({_config(trigger).get("post") for trigger in (one, other)} - {None, ""}) < 2
 
 
-def _match_rank(trigger: Mapping[str, Any]) -> int:
+def _match_rank(trigger: Node) -> int:
     match = _config(trigger).get("match")
     return MATCHES.index(match) if match in MATCHES else len(MATCHES) - 1
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
@@ -34,7 +34,7 @@ def record_added_tags(
         record_trigger_events([_tag_event(workspace, contact, key, now, cause) for contact, key in told])
 
 
-def _configs_on(workspace: Workspace, trigger: str) -> list[dict[str, Any]]:
+def _configs_on(workspace: Workspace, trigger: str) -> list[dict[str, object]]:
     """Give the trigger configurations of the workspace's automations that are on with this trigger."""
     on = Automation.objects.filter(workspace=workspace, enabled=True, trigger=trigger)
     configs = on.annotate(starts_with=F("published__flow__trigger__config")).values_list("starts_with", flat=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from workspaces.automations.models import AutomationRun
 from workspaces.automations.services.run_control import StopReason, stop_runs
@@ -105,13 +105,13 @@ def _ad_clicks(referrals: Sequence[IncomingReferral]) -> Iterator[NewTriggerEven
             )
 
 
-def is_ad(details: Mapping[str, Any]) -> bool:
+def is_ad(details: Mapping[str, object]) -> bool:
     """Return whether a person came from an advertisement. Other referrals are links, such as m.me with a `ref`."""
     referral = _referral(details)
     return referral.get("source_type") == "ad" or referral.get("source") == "ADS" or bool(ad_of(details))
 
 
-def ad_of(details: Mapping[str, Any]) -> str:
+def ad_of(details: Mapping[str, object]) -> str:
     """Return the network's id of the advertisement from which a person came, or an empty text.
 
     WhatsApp names it `source_id`, and says by `source_type` whether it is an advertisement or a post. Messenger and
@@ -121,13 +121,13 @@ def ad_of(details: Mapping[str, Any]) -> str:
     return _short(referral.get("source_id" if referral.get("source_type") == "ad" else "ad_id"))
 
 
-def referral_of(details: Mapping[str, Any]) -> dict[str, str]:
+def referral_of(details: Mapping[str, object]) -> dict[str, str]:
     """Return the few values of a referral that flows use: the advertisement, the link's `ref`, and a headline."""
     told = {name: _short(_referral(details).get(name)) for name in ("ref", "headline")}
     return {name: value for name, value in {"ad": ad_of(details), **told}.items() if value}
 
 
-def _referral(details: Mapping[str, Any]) -> Mapping[str, Any]:
+def _referral(details: Mapping[str, object]) -> Mapping[str, object]:
     found = details.get("referral")
     return found if isinstance(found, dict) else {}
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from unicodedata import category
 from uuid import UUID
 
@@ -42,7 +41,7 @@ from workspaces.subaccounts.models import Workspace
 
 
 def record_automation_activity(
-    automation: Automation, action: str, by: Actor, changes: Changes | None = None, **details: Any
+    automation: Automation, action: str, by: Actor, changes: Changes | None = None, **details: object
 ) -> None:
     """Add an entry about an automation to the agency's and the sub-account's activity."""
     workspace = automation.workspace
@@ -117,7 +116,8 @@ def freeze_draft(automation: Automation, *, now: datetime, by: Actor) -> None:
         automation=automation, number=newest + 1, flow=automation.draft, published_at=now, published_by=by.label
     )
     automation.trigger = automation.draft["trigger"]["type"]
-    automation.trigger_digest, automation.catch_all = trigger_digest(automation.draft), is_catch_all(automation.draft)
+    automation.trigger_digest = trigger_digest(automation.draft["trigger"])
+    automation.catch_all = is_catch_all(automation.draft)
     if automation.from_pack is None:
         automation.requires = requires_of(automation.draft)
     automation.updated_at = now
@@ -141,7 +141,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-def require_structure(flow: Any) -> None:
+def require_structure(flow: object) -> None:
     """Raise `FlowRefused` for a flow that cannot be stored, even as a draft."""
     problems = list(structure_problems(flow))
     if problems:
@@ -189,7 +189,7 @@ def rename_automation(*, automation: Automation, name: str, now: datetime, by: A
 
 
 @transaction.atomic
-def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: datetime, by: Actor) -> Automation:
+def fill_slots(*, automation: Automation, values: Mapping[SlotKey, object], now: datetime, by: Actor) -> Automation:
     """Fill slots of an installed copy, by node and path. When the last one is filled, the flow is published.
 
     A draft with other changes that are not published yet is only stored.
@@ -215,7 +215,7 @@ def fill_slots(*, automation: Automation, values: Mapping[SlotKey, Any], now: da
 
 
 def _refuse_invalid_values(
-    problems: list[Problem], values: Mapping[SlotKey, Any], slots: dict[SlotKey, dict[str, str]]
+    problems: list[Problem], values: Mapping[SlotKey, object], slots: dict[SlotKey, dict[str, str]]
 ) -> None:
     flawed: dict[str, list[str]] = {}
     for problem in problems:
@@ -288,7 +288,7 @@ def install_automation(
     name: str,
     platform: str,
     flow: Flow,
-    slots: list[dict[str, Any]],
+    slots: list[dict[str, str]],
     requires: list[str],
     now: datetime,
     by: Actor,

@@ -7,7 +7,7 @@ is done.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 from uuid import uuid4
 
 from django.db import transaction
@@ -17,7 +17,7 @@ from agency.services.activity import changes_to
 from workspaces.automations.flows import editing
 from workspaces.automations.flows.editing import EditRefused, Origins
 from workspaces.automations.flows.fields import Field, validate_fields
-from workspaces.automations.flows.flow import Flow, digest_of
+from workspaces.automations.flows.flow import Flow, Step, digest_of
 from workspaces.automations.flows.outline import Place
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.models import Automation
@@ -78,7 +78,7 @@ def _edited(
     return automation
 
 
-def _require_values(fields: tuple[Field, ...], config: Any) -> None:
+def _require_values(fields: tuple[Field, ...], config: object) -> None:
     """Raise `ValuesRefused` for values that do not fit. Values may be missing until the automation is published."""
     errors: dict[str, list[str]] = {}
     for error in validate_fields(fields, config):
@@ -95,7 +95,7 @@ def add_step(
     seen: str,
     place: Place,
     type: str,
-    config: dict[str, Any],
+    config: dict[str, object],
     prune: bool = False,
     now: datetime,
     by: Actor,
@@ -119,7 +119,7 @@ def change_step(
     automation: Automation,
     seen: str,
     step: str,
-    config: dict[str, Any],
+    config: dict[str, object],
     origins: Mapping[str, Origins] | None = None,
     prune: bool = False,
     now: datetime,
@@ -173,7 +173,7 @@ def connect(
 
 @transaction.atomic
 def change_trigger(
-    *, automation: Automation, seen: str, type: str, config: dict[str, Any], now: datetime, by: Actor
+    *, automation: Automation, seen: str, type: str, config: dict[str, object], now: datetime, by: Actor
 ) -> Automation:
     """Replace what starts the automation."""
     declared = TRIGGERS.get(type)
@@ -312,7 +312,8 @@ def begin_automation(
     if declared is None or platform not in declared.channels:
         raise TypeNotOffered(field="trigger")
     _require_room(workspace)
-    first = {"id": f"s{uuid4().hex[:12]}", "type": FIRST_STEPS.get(trigger, "send_text"), "config": {}, "next": {}}
+    step_id, step_type = f"s{uuid4().hex[:12]}", FIRST_STEPS.get(trigger, "send_text")
+    first: Step = {"id": step_id, "type": step_type, "config": {}, "next": {}}
     flow: Flow = {"trigger": {"type": trigger, "config": {}}, "entry": first["id"], "steps": [first]}
     return create_automation(workspace=workspace, name=name, platform=platform, flow=flow, now=now, by=by)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -107,7 +107,7 @@ class CallResult(NamedTuple):
     call_id: int
     tries: int
     code: str = ""
-    result: Mapping[str, Any] | None = None
+    result: Mapping[str, object] | None = None
     again_after: timedelta | None = None
     is_unknown: bool = False
     cost: int = 0
@@ -161,7 +161,7 @@ def _event(call: OutsideCall, one: CallResult) -> NewTriggerEvent:
 
 
 def _end(call: OutsideCall, one: CallResult, now: datetime) -> None:
-    changes: dict[str, Any] = {"status": one.status, "code": one.code, "claimed_by": None, "reserved": 0}
+    changes: dict[str, object] = {"status": one.status, "code": one.code, "claimed_by": None, "reserved": 0}
     if one.again_after is None:
         changes |= {"ended_at": now, "request": None}
     else:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from agency.actors import Actor
 from config.errors import DomainError
@@ -25,7 +25,7 @@ NO_PRODUCT: Final = "no_product"
 NOT_INVOICED: Final = "not_invoiced"
 
 
-def request_payment(call: RequestPayment, contact: Contact, now: datetime, by: Actor) -> dict[str, Any]:
+def request_payment(call: RequestPayment, contact: Contact, now: datetime, by: Actor) -> dict[str, object]:
     """Issue an invoice of one line, and give the link to its pay page."""
     line = _line(call, contact, now)
     if line.unit_price <= 0:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 from django.utils.timezone import now
@@ -153,7 +153,7 @@ def move_runs(kept: int, gone: int) -> None:
     Where both have a run of one automation, or both are asked something on one channel, the kept contact's run goes on
     and the other one is stopped.
     """
-    keys: dict[str, Any] = {"kept": kept, "gone": gone}
+    keys = {"kept": kept, "gone": gone}
     with connection.cursor() as cursor:
         cursor.execute(FIND_CONFLICTS, keys)
         conflicting = [row[0] for row in cursor.fetchall()]

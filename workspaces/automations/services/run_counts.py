@@ -1,12 +1,13 @@
 """Adds up the counts of automations, and reads those of the last days: for each step and port, and for whole runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 from django.db.models import Sum
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from config.postgresql.concurrency import AdvisoryLock
@@ -91,7 +92,7 @@ class StepNumbers:
 
 @dataclass(frozen=True, slots=True)
 class AutomationNumbers:
-    totals: list[tuple[Any, int]]
+    totals: Sequence[tuple[Promise, int]]
     steps: list[StepNumbers]
 
 

@@ -1,7 +1,7 @@
 """Records facts about contacts that may start or continue automations, in the fact's own transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 from django.db import connection
@@ -58,7 +58,7 @@ class NewTriggerEvent(NamedTuple):
     conversation_id: int | None = None
     message_id: int | None = None
     subject: str = ""
-    data: Mapping[str, Any] | None = None
+    data: Mapping[str, object] | None = None
     depth: int = 0
     cause: int | None = None
 
@@ -85,7 +85,7 @@ def queue_contacts(contacts: Mapping[int, int]) -> None:
         wake_up(ENGINE)
 
 
-def _columns(events: Collection[NewTriggerEvent]) -> dict[str, Any]:
+def _columns(events: Collection[NewTriggerEvent]) -> dict[str, str]:
     return {
         "workspaces": integers([one.workspace_id for one in events]),
         "contacts": integers([one.contact_id for one in events]),

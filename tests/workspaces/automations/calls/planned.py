@@ -11,19 +11,19 @@ from django.db import transaction
 from config.db import database_now
 from tests.tenants import Tenant
 from tests.waiting import until
-from workspaces.automations.execution.types import CallAi, CallHttp
+from workspaces.automations.execution.types import CallAi, CallHttp, Schema
 from workspaces.automations.models import AiAccount, AutomationRun, OutsideCall, TriggerEvent
 from workspaces.automations.services.outside_calls import NewCall, plan_calls
 from workspaces.subaccounts.models import Workspace
 
 TOPICS: Final = ("prices", "opening hours", "other")
-CLASSIFY: Final[dict[str, Any]] = {
+CLASSIFY: Final[Schema] = {
     "type": "object",
     "properties": {"topic": {"type": "string", "enum": list(TOPICS)}},
     "required": ["topic"],
     "additionalProperties": False,
 }
-ANSWER: Final[dict[str, Any]] = {
+ANSWER: Final[Schema] = {
     "type": "object",
     "properties": {"answer": {"type": "string"}, "facts": {"type": "array", "items": {"type": "string"}}},
     "required": ["answer", "facts"],

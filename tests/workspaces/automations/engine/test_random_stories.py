@@ -23,6 +23,7 @@ from tests.tenants import Tenant
 from tests.workspaces.automations.execution.test_random_flows import valid_flows
 from tests.workspaces.conversations.facts import person, receive, received
 from workspaces.automations.engine.loop import run_due
+from workspaces.automations.flows.flow import Flow, Node
 from workspaces.automations.models import (
     Automation,
     AutomationCount,
@@ -138,7 +139,7 @@ class Story(RuleBasedStateMachine):
     # What happens ----------------------------------------------------------------------------------------
 
     @initialize(flows=st.tuples(FLOWS, FLOWS, FLOWS))
-    def begin(self, flows: tuple[dict[str, Any], ...]) -> None:
+    def begin(self, flows: tuple[Flow, ...]) -> None:
         """Two people write to three automations, and staff start a second one for both."""
         for flow, trigger in zip(flows, TRIGGERS, strict=False):
             self.switch_on(flow, trigger, "always", stops_on_reply=False)
@@ -154,7 +155,7 @@ class Story(RuleBasedStateMachine):
         reentry=st.sampled_from(["always", "once"]),
         stops_on_reply=st.booleans(),
     )
-    def switch_on(self, flow: dict[str, Any], trigger: dict[str, Any], reentry: str, *, stops_on_reply: bool) -> None:
+    def switch_on(self, flow: Flow, trigger: Node, reentry: str, *, stops_on_reply: bool) -> None:
         if self.automations.count() < MOST_AUTOMATIONS:
             made = an_automation(self.workspace, flow={**flow, "trigger": trigger})
             changes = {"reentry": reentry, "stops_on_reply": stops_on_reply}

@@ -39,6 +39,7 @@ from workspaces.automations.execution.types import (
     TimedOut,
     WaitKind,
 )
+from workspaces.automations.flows.flow import Step
 
 TITLES = [{"title": "One"}, {"title": "Two"}]
 ASK = a_step("ask", "ask_choice", {"option_1": "end"}, text="Which?", options=TITLES, save_as="pick", wait_hours=5)
@@ -101,7 +102,7 @@ def test_consent_is_asked_twice_and_each_answer_counts() -> None:
 
 
 def test_each_question_counts_its_own_wrong_answers_and_agreements() -> None:
-    again = {**AGREE, "id": "again", "next": {}}
+    again: Step = {**AGREE, "id": "again", "next": {}}
     flow = a_flow({**AGREE, "next": {"agreed": "again"}}, again)
     second = run(flow, Replied("?!"), Replied("yes"), Replied("?!"), Replied("?!"), Replied("yes"))
     assert (second.state.node, second.state.repeats, second.state.turns) == ("again", 0, 0)

@@ -132,7 +132,7 @@ def test_a_reason_names_the_first_part_of_the_flow_to_which_it_applies() -> None
 
 def contexts(flow: Flow, platform: str) -> Iterator[RunContext]:
     """Give each combination of what a flow's conditions read: all of its tags or none, open or closed."""
-    tags = frozenset(step["config"]["tag"].casefold() for step in flow["steps"] if step["type"] == "has_tag")
+    tags = frozenset(str(step["config"]["tag"]).casefold() for step in flow["steps"] if step["type"] == "has_tag")
     reads_hours = any(step["type"] in READS_OPENING_HOURS for step in flow["steps"])
     for held in {frozenset[str](), tags}:
         for hours in ({}, CLOSED) if reads_hours else ({},):
@@ -142,8 +142,8 @@ def contexts(flow: Flow, platform: str) -> Iterator[RunContext]:
 def events_for(flow: Flow, progress: Progress, context: RunContext) -> list[RunEvent]:
     """Give the events that lead a waiting run through each of its ports."""
     state = progress.state
-    step: dict[str, Any] = next(step for step in flow["steps"] if step["id"] == state.node)
-    config = step.get("config") or {}
+    step = next(step for step in flow["steps"] if step["id"] == state.node)
+    config: dict[str, Any] = step.get("config") or {}
     assert state.wait is not None
     if state.wait.kind is WaitKind.TIME:
         return [TimedOut()]

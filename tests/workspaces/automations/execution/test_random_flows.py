@@ -25,7 +25,7 @@ from workspaces.automations.execution.types import (
 )
 from workspaces.automations.flows import fields as kinds
 from workspaces.automations.flows.checks import problems_of
-from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.flow import Flow, Step
 from workspaces.automations.flows.registry import STEPS
 from workspaces.automations.flows.types import StepType
 
@@ -103,11 +103,11 @@ def valid_flows(draw: Any, platform: str, of: Collection[str] = STEPS.keys(), le
     """A valid flow of some types of steps. An earlier one leads to each, and a step that waits may be gone back to."""
     types = [declared for declared in STEPS.values() if platform in declared.channels and declared.name in of]
     drawn: list[StepType] = draw(st.lists(st.sampled_from(types), min_size=least, max_size=7))
-    steps: list[dict[str, Any]] = []
-    free: list[tuple[dict[str, Any], str]] = []
+    steps: list[Step] = []
+    free: list[tuple[Step, str]] = []
     for number, declared in enumerate(drawn):
         config = Drawing(draw).config(declared.fields)
-        step: dict[str, Any] = {"id": f"s{number}", "type": declared.name, "config": config, "next": {}}
+        step: Step = {"id": f"s{number}", "type": declared.name, "config": config, "next": {}}
         if steps and not free:
             break
         if steps:

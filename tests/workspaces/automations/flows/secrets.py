@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from workspaces.automations.flows import fields as kinds
-from workspaces.automations.flows.flow import Flow
+from workspaces.automations.flows.flow import Flow, Step
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import StepType, TriggerType
 
@@ -116,7 +116,7 @@ def flows(draw: Any, *, most: int = 5) -> tuple[Flow, set[str]]:
     building = Building(draw)
     trigger = draw(st.sampled_from([one for one in TRIGGERS.values() if may_go(one)]))
     types = draw(st.lists(st.sampled_from([one for one in STEPS.values() if may_go(one)]), min_size=1, max_size=most))
-    steps: list[dict[str, Any]] = []
+    steps: list[Step] = []
     for position, declared in enumerate(types, 1):
         config = building.config(declared.fields)
         steps.append({"id": building.step_id(position), "type": declared.name, "config": config, "next": {}})
@@ -126,7 +126,7 @@ def flows(draw: Any, *, most: int = 5) -> tuple[Flow, set[str]]:
         ports = STEPS[step["type"]].ports_of(step["config"])
         step["next"] = dict.fromkeys(sorted(ports), following["id"])
     config = building.config(trigger.fields)
-    flow = {"trigger": {"type": trigger.name, "config": config}, "entry": steps[0]["id"], "steps": steps}
+    flow: Flow = {"trigger": {"type": trigger.name, "config": config}, "entry": steps[0]["id"], "steps": steps}
     return flow, building.secrets
 
 

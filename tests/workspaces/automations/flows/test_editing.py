@@ -94,12 +94,12 @@ def test_a_step_that_ends_the_flow_may_only_cut_off_what_may_go() -> None:
 
 
 def test_a_branch_stays_with_its_button() -> None:
-    config = {"text": "What?", "buttons": [{"title": "New"}, {"title": "Visit"}]}
+    config: dict[str, object] = {"text": "What?", "buttons": [{"title": "New"}, {"title": "Visit"}]}
     lost = refused(lambda: editing.change_step(BUTTONS, node="ask", config=config, origins={"buttons": [None, 1]}))
     assert lost.unreached == ["prices"]
     kept = editing.change_step(BUTTONS, node="ask", config=config, origins={"buttons": [None, 1]}, prune=True)
     assert ways(kept)["ask"] == {"button_2": "visit", "other": "ask"}
-    swapped = {"text": "What?", "buttons": [{"title": "Visit"}, {"title": "Prices"}]}
+    swapped: dict[str, object] = {"text": "What?", "buttons": [{"title": "Visit"}, {"title": "Prices"}]}
     flow = editing.change_step(BUTTONS, node="ask", config=swapped, origins={"buttons": [1, 0]})
     assert ways(flow)["ask"] == {"button_1": "visit", "button_2": "prices", "other": "ask"}
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.factories.flows import Flow, a_flow, a_step
 from workspaces.automations.flows.checks import MOST_STEPS, is_bounded, problems_of
+from workspaces.automations.flows.flow import Step
 from workspaces.automations.flows.registry import STEPS, TRIGGERS
 from workspaces.automations.flows.types import REQUIREMENTS, StepType, TriggerType
 
@@ -110,14 +111,14 @@ def test_types_and_channels_must_be_known() -> None:
         (a_step("x", "ask_consent", text="t", purpose="marketing", double_check=1), "double_check must be true or"),
     ],
 )
-def test_fields_are_held_to_their_types(step: dict[str, Any], sentence: str) -> None:
+def test_fields_are_held_to_their_types(step: Step, sentence: str) -> None:
     (problem,) = said(a_flow(step))
     assert sentence in problem
     assert problem.startswith("Step 1 (")
 
 
 def test_a_config_that_is_no_object_is_refused() -> None:
-    flow = a_flow()
+    flow: Any = a_flow()
     flow["steps"][0]["config"] = "text"
     assert said(flow) == ["Step 1 (Send a text): must be an object."]
 

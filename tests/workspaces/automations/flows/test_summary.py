@@ -36,7 +36,7 @@ def test_what_belongs_to_somebody_and_what_is_empty_is_left_out() -> None:
 
 
 def test_a_draft_of_any_form_can_be_summarized() -> None:
-    steps: list[dict[str, Any]] = [
+    steps: list[Any] = [
         {"id": "a", "type": "send_buttons", "config": [1], "next": {"button_1": "b", "button_0": "gone"}},
         {"id": "b", "type": "send_buttons", "config": {"text": 5, "buttons": ["Yes"]}, "next": {"button_1": "a"}},
         {"id": "c", "type": "send_buttons"},
