@@ -97,7 +97,7 @@ class SignIn(View):
 
     def _show(self, form: SignInForm, status: int = 200) -> HttpResponse:
         signed_out = self.request.POST.get(OUTCOME_PARAMETER) or self.request.GET.get(OUTCOME_PARAMETER, "")
-        context: dict[str, Any] = {
+        context: dict[str, object] = {
             "form": form,
             "next": self.request.POST.get("next") or self.request.GET.get("next", ""),
             "signed_out": signed_out,

@@ -257,7 +257,7 @@ class NotificationsRead(ConsoleNotificationPage, NotificationsReadPage):
 class NotificationSettings(ConsoleNotificationPage, NotificationSettingsPage):
     writers = ALL_ROLES
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "crumbs": [breadcrumb(TITLE, LIST)]}
 
 

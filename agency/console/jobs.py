@@ -106,7 +106,7 @@ class BulkOperationNew(FormPage[Any]):
     number: int = 0
     selection: Selection
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         sent = self.request.GET
         self.action = bulk_actions.get(sent.get("action", ""))
         items = sent.getlist("item")[:MOST_PICKED]
@@ -131,10 +131,10 @@ class BulkOperationNew(FormPage[Any]):
             sent = None
         return sent if sent and sent.tzinfo and now - A_DAY < sent < now else now
 
-    def make_form(self, data: Any = None) -> Any:
+    def make_form(self, data: Mapping[str, object] | None = None) -> Any:
         return self.action.make_form(self.agency, data) if self.action else ConfirmationForm(data)
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         if self.problem:
             return self.show(self.make_form(), status=422)
@@ -153,7 +153,7 @@ class BulkOperationNew(FormPage[Any]):
             _("The change has started. You can leave this page, and the work goes on."), BULK_DETAIL, made.uuid
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         action = self.action
         if action is None:
             return {"problem": self.problem, "crumbs": [breadcrumb(BULK_TITLE, BULK_LIST)], "heading": BULK_TITLE}
@@ -281,7 +281,7 @@ class ExportNew(FormPage[ExportForm]):
     nav = EXPORT_LIST
     creates = True
 
-    def make_form(self, data: Any = None) -> ExportForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ExportForm:
         sent = self.request.GET
         initial = {"kind": sent.get("kind", ""), "query": sent.get("query", ""), "format": Export.Format.CSV}
         return ExportForm(data, initial=initial)
@@ -301,7 +301,7 @@ class ExportNew(FormPage[ExportForm]):
             _("The export has started. You can leave this page, and the work goes on."), EXPORT_DETAIL, made.uuid
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         is_filtered = bool(self.request.GET.get("query"))
         return {
             "heading": _("New export"),
