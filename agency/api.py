@@ -97,7 +97,7 @@ LONGEST_DESCRIPTION = 500
 class DescriptionField(CharField):
     """A text that null empties, as an empty text does."""
 
-    def run_validation(self, data: Any = UNSET) -> Any:
+    def run_validation(self, data: object = UNSET) -> object:
         return super().run_validation("" if data is None else data)
 
 

@@ -1,6 +1,6 @@
 """API keys of an agency: issued once, kept as a digest, rolled, revoked and authenticated."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
@@ -60,13 +60,25 @@ class RolledKey(NamedTuple, Generic[KeyOf]):
     old_valid_until: datetime
 
 
-def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLimits]) -> tuple[dict[str, Any], str]:
+class KeyValues(TypedDict):
+    """The columns of a new key."""
+
+    name: str
+    key_hash: bytes
+    prefix: str
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    allowed_networks: list[str]
+
+
+def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLimits]) -> tuple[KeyValues, str]:
     """Return the columns of a new key, and its plaintext. Raises `ExpiryRefused`."""
     expires_at, now = limits.get("expires_at"), timezone.now()
     if expires_at is not None and not now < expires_at <= now + LONGEST_LIFE:
         raise ExpiryRefused
     plaintext = new_key(prefix)
-    values = {
+    values: KeyValues = {
         "name": name.strip(),
         "key_hash": key_digest(plaintext),
         "prefix": display_prefix(plaintext),
@@ -78,9 +90,9 @@ def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLim
     return values, plaintext
 
 
-def recorded_limits(key: APIKey) -> dict[str, Any]:
+def recorded_limits(key: APIKey) -> dict[str, object]:
     """Return what the activity log keeps of a new key besides its prefix."""
-    limits: dict[str, Any] = {}
+    limits: dict[str, object] = {}
     if key.expires_at:
         limits["expires_at"] = key.expires_at.isoformat()
     if key.allowed_networks:
@@ -161,7 +173,7 @@ def revoke_agency_key(*, key: AgencyKey, now: datetime, by: Actor) -> bool:
     return bool(changed)
 
 
-def _record(key: AgencyKey, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+def _record(key: AgencyKey, action: str, by: Actor, details: Mapping[str, object] | None = None) -> None:
     target = ("agency_key", key.uuid, key.name)
     record_activity(by=by, action=action, agency_id=key.agency_id, target=target, details=details)
 
