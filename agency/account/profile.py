@@ -69,7 +69,7 @@ class AccountFormView(SignedInView):
         response["Retry-After"] = str(seconds)
         return response
 
-    def make_form(self, data: Mapping[str, object] | None = None) -> Any:
+    def make_form(self, data: Mapping[str, object] | None = None) -> forms.BaseForm:
         """Make the page's form, bound to `data` if it is given. Each page overrides this."""
         raise NotImplementedError
 

@@ -1,7 +1,6 @@
 """Configuration → API: the agency's keys."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -36,7 +35,7 @@ def live_keys(agency: Agency) -> "QuerySet[AgencyKey]":
     return AgencyKey.objects.filter(agency=agency).live()
 
 
-def live_key(agency: Agency, uuid: Any) -> AgencyKey:
+def live_key(agency: Agency, uuid: UUID | None) -> AgencyKey:
     """Return the agency's live key with this id. Raises `KeyNotFound`."""
     found = with_id(live_keys(agency), uuid)
     if found is None:

@@ -1,6 +1,6 @@
 """Pages of plans and add-ons, the same for both."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
@@ -36,7 +36,7 @@ class Catalogue:
 
     model: type[Plan] | type[Addon]
     missing: type[NotFound]
-    create: Any
+    create: Callable[..., Plan | Addon]
     name: str
     title: StrOrPromise
     new_label: StrOrPromise
@@ -139,7 +139,7 @@ class CatalogueList(ListPage, ConsoleView):
         archived = request.GET.get("show") == "archived"
         columns = (NAME, *LIMITS, ARCHIVED if archived else CREATED)
         table = Table(caption=self.catalogue.title, columns=columns, sort="name", keeps=("show",))
-        items: Any = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
+        items = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
         state = TableState(table, request).fetch(items)
         return self.list_page("agency/catalogue/list.html", state, catalogue=self.catalogue, archived=archived)
 

@@ -199,7 +199,7 @@ def failed_mails(agency: Agency) -> list[Mail]:
     return list(failed.order_by("-failed_at")[:FAILURES_SHOWN])
 
 
-def steps_of(report: dict[str, Any]) -> list[tuple[Any, bool]]:
+def steps_of(report: dict[str, Any]) -> list[tuple[StrOrPromise, bool]]:
     """Return the steps of the last test in words, and whether each succeeded; only the last can have failed."""
     steps = [name for name in report.get("steps", []) if name in STEPS]
     failed = report.get("failure_step") or ("" if not report.get("failure") else steps[-1] if steps else "")

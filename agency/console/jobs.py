@@ -19,7 +19,8 @@ from agency.models import BulkOperation, BulkOperationItem, Export
 from agency.models.jobs import Job
 from agency.pages.branding import in_page_language
 from agency.pages.forms import ConfirmationForm
-from agency.pages.pagination import NumberedPages, keyset_page, read_pages, with_id
+from agency.pages.pagination import NumberedPages, Row, keyset_page, read_pages, with_id
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.services.bulk import (
     BulkAction,
@@ -75,7 +76,7 @@ BULK_OPERATIONS: Final = Table(
 )
 
 
-def narrowed(rows: "QuerySet[Any]", state: TableState) -> "QuerySet[Any]":
+def narrowed(rows: "QuerySet[Row]", state: TableState) -> "QuerySet[Row]":
     """Return the rows that match all filters; a value that a filter does not offer is ignored."""
     asked = {one.filter.name: one.value for one in state.filters if one.value in dict(one.choices)}
     return rows.filter(**asked)
@@ -92,7 +93,7 @@ ItemState = BulkOperationItem.State
 BADGES: Final = {"completed": "good", "stopped": "bad", "succeeded": "good", "failed": "bad"}
 
 
-class BulkOperationNew(FormPage[Any]):
+class BulkOperationNew(FormPage[forms.BaseForm]):
     """Shows how many objects were chosen and some of them, and asks for what the action needs.
 
     The address holds the selection. Objects made after the page was shown do not belong to it.
@@ -131,7 +132,7 @@ class BulkOperationNew(FormPage[Any]):
             sent = None
         return sent if sent and sent.tzinfo and now - A_DAY < sent < now else now
 
-    def make_form(self, data: Mapping[str, object] | None = None) -> Any:
+    def make_form(self, data: Mapping[str, object] | None = None) -> forms.BaseForm:
         return self.action.make_form(self.agency, data) if self.action else ConfirmationForm(data)
 
     def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
@@ -140,7 +141,7 @@ class BulkOperationNew(FormPage[Any]):
             return self.show(self.make_form(), status=422)
         return super().post(request, **ids)
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: forms.BaseForm) -> HttpResponse:
         assert self.action is not None  # noqa: S101  # `problem` refuses a form without one
         made = start_bulk_operation(
             action=self.action,
@@ -251,7 +252,7 @@ class BulkOperationCancel(BulkOperationMixin):
         return self.done(message, BULK_DETAIL, self.operation.uuid)
 
 
-def action_labels() -> dict[str, Any]:
+def action_labels() -> dict[str, StrOrPromise]:
     return {action.name: action.label for action in bulk_actions}
 
 
@@ -381,5 +382,5 @@ class ExportFile(ExportMixin):
         return answer
 
 
-def labels() -> dict[str, Any]:
+def labels() -> dict[str, StrOrPromise]:
     return {source.name: source.label for source in export_sources}

@@ -214,8 +214,12 @@ class BoundedUpload(FileUploadHandler):
     The form can then say what is wrong.
     """
 
-    def handle_raw_input(  # Django's
-        self, input_data: object, META: Mapping[str, str], *args: object, **options: object
+    def handle_raw_input(
+        self,
+        input_data: object,
+        META: Mapping[str, str],  # noqa: N803  # Django's
+        *args: object,
+        **options: object,
     ) -> None:
         """Look up how large a file this address accepts."""
         rule = body_rules.of(META.get("PATH_INFO", ""))
