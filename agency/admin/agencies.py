@@ -24,6 +24,7 @@ from agency.admin.base import (
     DayFilter,
     FilteredRecordAdmin,
     NamedForm,
+    RowForm,
     WritableAdmin,
     by_uuid,
     copy_model_fields,
@@ -110,7 +111,7 @@ class AgencyAdmin(WritableAdmin):
         links = [(f"{reverse(f'admin:{name}_changelist')}?{query}", label) for label, name in RELATED]
         return format_html_join(" · ", '<a href="{}">{}</a>', links) if agency.pk else "-"
 
-    def save_model(self, request: HttpRequest, obj: Agency, form: "forms.ModelForm[Agency]", change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Agency, form: RowForm, change: bool) -> None:
         values = form.cleaned_data
         if change:
             saved = change_agency(agency=obj, by=staff_actor(request), **values)

@@ -140,10 +140,8 @@ class SupportAdmin(RestrictedLookups):
 
     def back_to(self, request: HttpRequest, obj: Model) -> HttpResponse:
         page = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
-        address = add_preserved_filters(
-            {"preserved_filters": self.get_preserved_filters(request), "opts": self.opts}, page
-        )
-        return redirect(address)
+        filters = self.get_preserved_filters(request)
+        return redirect(add_preserved_filters({"preserved_filters": filters, "opts": self.opts}, page))
 
 
 class ReadOnlyAdmin(SupportAdmin):

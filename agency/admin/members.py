@@ -6,11 +6,10 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agency.admin.base import NamedForm, ReadOnlyAdmin, WritableAdmin, copy_model_fields, staff_actor
+from agency.admin.base import NamedForm, ReadOnlyAdmin, RowForm, WritableAdmin, copy_model_fields, staff_actor
 from agency.models import Invitation, Mail, MailSettings, Member
 from agency.services import change_role, invite_member, remove_member, set_carries_account_links, withdraw_invitation
 from config.api.requests import parse_uuid
@@ -45,7 +44,7 @@ class InvitationAdmin(WritableAdmin):
 
     def get_form(
         self, request: HttpRequest, obj: Invitation | None = None, change: bool = False, **kwargs: Any
-    ) -> "type[ModelForm[Invitation]]":
+    ) -> type[RowForm]:
         return super().get_form(request, obj, change, **({} if obj else {"form": NewInvitationForm}), **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> tuple[str, ...]:
@@ -154,9 +153,7 @@ class MailSettingsAdmin(WritableAdmin):
     def has_add_permission(self, request: HttpRequest, obj: MailSettings | None = None) -> bool:
         return False
 
-    def save_model(
-        self, request: HttpRequest, obj: MailSettings, form: "ModelForm[MailSettings]", change: bool
-    ) -> None:
+    def save_model(self, request: HttpRequest, obj: MailSettings, form: RowForm, change: bool) -> None:
         allowed = bool(form.cleaned_data["carries_account_links"])
         set_carries_account_links(settings=obj, allowed=allowed, by=staff_actor(request))
 
@@ -182,7 +179,7 @@ class MemberAdmin(WritableAdmin):
     def name_to_type(self, obj: Member | None) -> str:
         return str(obj.user.email) if obj else ""
 
-    def save_model(self, request: HttpRequest, obj: Member, form: "ModelForm[Member]", change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Member, form: RowForm, change: bool) -> None:
         change_role(member=obj, role=form.cleaned_data["role"], by=staff_actor(request))
 
     def delete_model(self, request: HttpRequest, obj: Member) -> None:

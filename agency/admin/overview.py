@@ -90,9 +90,11 @@ def found_events(query: str, most: int) -> Iterator[SupportRow]:
         yield SupportRow(title=event.name, detail=str(event.agency), url=url)
 
 
-def _source(
-    name: str, label: str, order: int, model: str, find: Callable[[str, int], Iterable[SupportRow]]
-) -> SupportSearchSource:
+FindRows = Callable[[str, int], Iterable[SupportRow]]
+RowsOf = Callable[[Agency, int], Iterable[SupportRow]]
+
+
+def _source(name: str, label: str, order: int, model: str, find: FindRows) -> SupportSearchSource:
     return SupportSearchSource(name=name, label=label, order=order, permission=f"agency.view_{model}", find=find)
 
 
@@ -191,7 +193,7 @@ def jobs(agency: Agency, most: int) -> Iterator[SupportRow]:
         yield from _jobs(kind, rows.filter(agency=agency).order_by("-id")[: most // 2])
 
 
-def _jobs(kind: str, rows: "Iterable[BulkOperation | Export]") -> Iterator[SupportRow]:
+def _jobs(kind: str, rows: Iterable[BulkOperation | Export]) -> Iterator[SupportRow]:
     for job in rows:
         minutes = int((timezone.now() - job.created_at).total_seconds() // 60)
         since = f"for {minutes:,} minutes" if job.state in ACTIVE else f"{job.created_at:{WHEN}}"
@@ -212,15 +214,7 @@ def activity(agency: Agency, most: int) -> Iterator[SupportRow]:
         )
 
 
-def _panel(
-    name: str,
-    label: str,
-    order: int,
-    model: str,
-    rows: Callable[[Agency, int], Iterable[SupportRow]],
-    *,
-    has_list: bool = True,
-) -> SupportPanel:
+def _panel(name: str, label: str, order: int, model: str, rows: RowsOf, *, has_list: bool = True) -> SupportPanel:
     url_name = f"admin:agency_{model}_changelist" if has_list else ""
     permission = f"agency.view_{model}"
     return SupportPanel(name=name, label=label, order=order, permission=permission, rows=rows, url_name=url_name)

@@ -7,7 +7,6 @@ from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.forms import ModelForm
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
@@ -17,6 +16,7 @@ from agency.admin.base import (
     NamedForm,
     ReadOnlyAdmin,
     RestrictedLookups,
+    RowForm,
     WritableAdmin,
     copy_model_fields,
     staff_actor,
@@ -66,7 +66,7 @@ class UserAdmin(WritableAdmin):
 
     def get_form(
         self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any
-    ) -> "type[ModelForm[User]]":
+    ) -> type[RowForm]:
         return super().get_form(request, obj, change, **({} if obj else {"form": NewUserForm}), **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class UserAdmin(WritableAdmin):
         beyond_reach = obj is not None and obj.is_staff and not _is_superuser(request)
         return not beyond_reach and super().has_change_permission(request, obj)
 
-    def save_model(self, request: HttpRequest, obj: User, form: "ModelForm[User]", change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: RowForm, change: bool) -> None:
         save = change_user if change else invite_user
         values = {"user": obj, **form.cleaned_data} if change else form.cleaned_data
         copy_model_fields(save(by=staff_actor(request), **values), obj)

@@ -17,8 +17,6 @@ ACTIVE = ("waiting", "running")
 
 
 class AskedBy(TypedDict):
-    """The columns that record who asked for a job."""
-
     created_by_id: int
     address: str
     request_id: str

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -20,23 +21,21 @@ from agency.services.hosts import agency_of_host, cached_agencies_by_host, langu
 from config.api.text_fields import known_zones
 from config.serving.middleware import NOT_LOGGED, Next, is_api
 
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    class PageRequest(HttpRequest):
-        """A request with what our middleware and views note on it."""
-
-        host_agency_id: int | None
-        host_url: str
-        made_for: UUID
-        _view_has_failed: bool
-
-
 # A proxy inside the network asks there, under whatever name it knows this process by.
 TLS_ALLOWED = "/internal/tls-allowed"
 ON_ANY_UNKNOWN_HOST = NOT_LOGGED | {TLS_ALLOWED}
 NOT_ON_AGENCIES_HOSTS = ("/admin", "/internal")
 HSTS = "Strict-Transport-Security"
+
+
+class PageRequest(HttpRequest):
+    """A request with what our middleware and views note on it."""
+
+    host_agency_id: int | None
+    host_url: str
+    made_for: UUID
+    _locale_of: User
+    _view_has_failed: bool
 
 
 def host_name(host: str) -> str:
@@ -91,7 +90,7 @@ class HostMiddleware:
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: "PageRequest") -> HttpResponseBase:
+    def __call__(self, request: PageRequest) -> HttpResponseBase:
         name = host_name(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")))
         agency_id = None if name in settings.HOSTS else agency_of_host(name)
         request.host_agency_id = agency_id  # see `host_agency_id`
@@ -231,9 +230,9 @@ class PageLocaleMiddleware:
         return response
 
 
-def remember_locale(request: HttpRequest, user: User) -> None:
+def remember_locale(request: PageRequest, user: User) -> None:
     """Have the response set the cookies with this person's choices."""
-    request._locale_of = user  # type: ignore[attr-defined]  # ours alone
+    request._locale_of = user
 
 
 def prefer_language_of(request: HttpRequest, agency: Agency) -> None:
@@ -254,7 +253,7 @@ def chosen_language(request: HttpRequest) -> str:
 
 
 @receiver(user_logged_in)
-def _signed_in(sender: object, request: HttpRequest, user: User, **_: object) -> None:
+def _signed_in(sender: object, request: PageRequest, user: User, **_: object) -> None:
     remember_locale(request, user)
 
 

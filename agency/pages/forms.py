@@ -214,13 +214,7 @@ class BoundedUpload(FileUploadHandler):
     The form can then say what is wrong.
     """
 
-    def handle_raw_input(
-        self,
-        input_data: object,
-        META: Mapping[str, str],  # noqa: N803  # Django's
-        *args: object,
-        **options: object,
-    ) -> None:
+    def handle_raw_input(self, input_data: object, META: Mapping[str, str], *args: object, **options: object) -> None:  # noqa: N803  # Django's
         """Look up how large a file this address accepts."""
         rule = body_rules.of(META.get("PATH_INFO", ""))
         self._most_bytes = MOST_BYTES if rule is body_rules.default else rule.most_bytes

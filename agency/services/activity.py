@@ -86,9 +86,7 @@ LIMIT_FIELDS: Final = tuple(
 )
 
 
-def limit_changes(
-    before: Mapping[str, object], after: Mapping[str, object]
-) -> dict[str, tuple[int | None, int | None]]:
+def limit_changes(before: Mapping[str, object], after: Mapping[str, object]) -> Changes:
     """Return the limits that differ, under the names of `LIMIT_FIELDS`."""
     pairs = {
         f"limits.{name}": (limits_of_plans.value(before, name), limits_of_plans.value(after, name))

@@ -61,8 +61,6 @@ class RolledKey(NamedTuple, Generic[KeyOf]):
 
 
 class KeyValues(TypedDict):
-    """The columns of a new key."""
-
     name: str
     key_hash: bytes
     prefix: str
