@@ -49,7 +49,7 @@ class SessionStore(DatabaseSessionStore):
 
         def _get_session_from_db(self) -> UserSession | None: ...
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> dict[str, object]:
         row = self._get_session_from_db()
         if row is None:
             return {}
