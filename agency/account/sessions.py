@@ -50,7 +50,7 @@ class SessionStore(DatabaseSessionStore):
         def _get_session_from_db(self) -> UserSession | None: ...
 
     def load(self) -> dict[str, object]:
-        row = self._get_session_from_db()
+        row: UserSession | None = self._get_session_from_db()
         if row is None:
             return {}
         if row.user_id and row.last_seen_at < timezone.now() - SEEN_EVERY:

@@ -139,7 +139,7 @@ class CatalogueList(ListPage, ConsoleView):
         archived = request.GET.get("show") == "archived"
         columns = (NAME, *LIMITS, ARCHIVED if archived else CREATED)
         table = Table(caption=self.catalogue.title, columns=columns, sort="name", keeps=("show",))
-        items = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
+        items: Any = self.catalogue.model._default_manager.filter(agency=self.agency, archived_at__isnull=not archived)
         state = TableState(table, request).fetch(items)
         return self.list_page("agency/catalogue/list.html", state, catalogue=self.catalogue, archived=archived)
 

@@ -93,7 +93,7 @@ ItemState = BulkOperationItem.State
 BADGES: Final = {"completed": "good", "stopped": "bad", "succeeded": "good", "failed": "bad"}
 
 
-class BulkOperationNew(FormPage[forms.BaseForm]):
+class BulkOperationNew(FormPage[Any]):
     """Shows how many objects were chosen and some of them, and asks for what the action needs.
 
     The address holds the selection. Objects made after the page was shown do not belong to it.

@@ -1,7 +1,7 @@
 """Jobs: work that a person has asked for and that runs in the background, as bulk operations and exports."""
 
 import uuid
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -14,12 +14,6 @@ from agency.actors import Actor
 from agency.models.agencies import Agency
 
 ACTIVE = ("waiting", "running")
-
-
-class AskedBy(TypedDict):
-    created_by_id: int
-    address: str
-    request_id: str
 
 
 class Job(models.Model):
@@ -68,7 +62,7 @@ class Job(models.Model):
         )
 
     @staticmethod
-    def asked_by(by: Actor) -> AskedBy:
+    def asked_by(by: Actor) -> dict[str, Any]:
         """Return the columns that record who asks."""
         return {"created_by_id": int(by.id), "address": by.address, "request_id": by.request_id}
 

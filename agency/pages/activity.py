@@ -297,7 +297,7 @@ def filter_entries(
     entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], doors: Sequence[ActorFilter], *, now: datetime
 ) -> "QuerySet[ActivityEntry]":
     """Return the entries that match all filters; a value that no entry can have matches none. A period ends now."""
-    wanted = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
+    wanted: dict[str, str] = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
     door = {one.name: one.entries for one in doors}.get(asked["door"]) if asked.get("door") else Q()
     if door is None or not all(is_storable(value) for value in wanted.values()):
         return entries.none()

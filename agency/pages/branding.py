@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -21,21 +21,23 @@ from agency.services.hosts import agency_of_host, cached_agencies_by_host, langu
 from config.api.text_fields import known_zones
 from config.serving.middleware import NOT_LOGGED, Next, is_api
 
+if TYPE_CHECKING:
+
+    class PageRequest(HttpRequest):
+        """A request with what our middleware and views note on it."""
+
+        host_agency_id: int | None
+        host_url: str
+        made_for: UUID
+        _locale_of: User
+        _view_has_failed: bool
+
+
 # A proxy inside the network asks there, under whatever name it knows this process by.
 TLS_ALLOWED = "/internal/tls-allowed"
 ON_ANY_UNKNOWN_HOST = NOT_LOGGED | {TLS_ALLOWED}
 NOT_ON_AGENCIES_HOSTS = ("/admin", "/internal")
 HSTS = "Strict-Transport-Security"
-
-
-class PageRequest(HttpRequest):
-    """A request with what our middleware and views note on it."""
-
-    host_agency_id: int | None
-    host_url: str
-    made_for: UUID
-    _locale_of: User
-    _view_has_failed: bool
 
 
 def host_name(host: str) -> str:
@@ -90,7 +92,7 @@ class HostMiddleware:
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: PageRequest) -> HttpResponseBase:
+    def __call__(self, request: "PageRequest") -> HttpResponseBase:
         name = host_name(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")))
         agency_id = None if name in settings.HOSTS else agency_of_host(name)
         request.host_agency_id = agency_id  # see `host_agency_id`
@@ -230,7 +232,7 @@ class PageLocaleMiddleware:
         return response
 
 
-def remember_locale(request: PageRequest, user: User) -> None:
+def remember_locale(request: "PageRequest", user: User) -> None:
     """Have the response set the cookies with this person's choices."""
     request._locale_of = user
 
@@ -253,7 +255,7 @@ def chosen_language(request: HttpRequest) -> str:
 
 
 @receiver(user_logged_in)
-def _signed_in(sender: object, request: PageRequest, user: User, **_: object) -> None:
+def _signed_in(sender: object, request: "PageRequest", user: User, **_: object) -> None:
     remember_locale(request, user)
 
 

@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from cryptography.fernet import InvalidToken
@@ -18,12 +18,14 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language
 from django.views import View
 
-from agency.pages.branding import PageRequest
 from agency.pages.forms import NONCE_PARAMETER, form_nonce_value, nonce_in_query, submitted_nonce
 from config.api.requests import client_address, rate_limit_bucket
 from config.encryption import keyring
 from config.redis import RedisUnavailable, call_redis
 from config.serving.middleware import Next
+
+if TYPE_CHECKING:
+    from agency.pages.branding import PageRequest
 
 # Pages that refuse a form are kept for ten minutes, so that they can be shown by GET. A page is shown only to the
 # browser and the person who sent the form, at one address and in one agency or workspace; its key is made from all of
@@ -201,7 +203,7 @@ class InvalidFormMiddleware:
             return _with_kept_page(request, response)
         return response
 
-    def process_exception(self, request: PageRequest, exception: Exception) -> None:
+    def process_exception(self, request: "PageRequest", exception: Exception) -> None:
         """Record that the view has failed, as the page that says so is no form."""
         request._view_has_failed = True
 

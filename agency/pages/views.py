@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
 from django import forms
@@ -21,7 +21,7 @@ from django.views import View
 
 import config.api.requests  # noqa: F401  # paths of pages name ids by it: `<id:uuid>`
 from agency.models import User
-from agency.pages.branding import PageRequest, in_page_language
+from agency.pages.branding import in_page_language
 from agency.pages.errors import error_page
 from agency.pages.form_drafts import (
     DraftOutcome,
@@ -48,6 +48,9 @@ from agency.pages.registry import StrOrPromise
 from agency.services.page_records import claim_submission, finish_submission, redirect_of_submission
 from config.errors import DomainError, NotFound
 
+if TYPE_CHECKING:
+    from agency.pages.branding import PageRequest
+
 OUT_OF_DATE = gettext_lazy("This form is out of date, and nothing was done. Check it and send it again.")
 
 
@@ -58,7 +61,8 @@ class SignedInView(View):
     where the first one did. A view without GET names in `form_page` the page with its form.
     """
 
-    request: PageRequest
+    if TYPE_CHECKING:
+        request: PageRequest
     http_method_names = ["get", "head", "post"]
     landing_page: ClassVar[str]
     nav: ClassVar[str] = ""

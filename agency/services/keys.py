@@ -60,23 +60,13 @@ class RolledKey(NamedTuple, Generic[KeyOf]):
     old_valid_until: datetime
 
 
-class KeyValues(TypedDict):
-    name: str
-    key_hash: bytes
-    prefix: str
-    created_by: str
-    created_at: datetime
-    expires_at: datetime | None
-    allowed_networks: list[str]
-
-
-def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLimits]) -> tuple[KeyValues, str]:
+def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLimits]) -> tuple[dict[str, Any], str]:
     """Return the columns of a new key, and its plaintext. Raises `ExpiryRefused`."""
     expires_at, now = limits.get("expires_at"), timezone.now()
     if expires_at is not None and not now < expires_at <= now + LONGEST_LIFE:
         raise ExpiryRefused
     plaintext = new_key(prefix)
-    values: KeyValues = {
+    values = {
         "name": name.strip(),
         "key_hash": key_digest(plaintext),
         "prefix": display_prefix(plaintext),
