@@ -97,7 +97,7 @@ LONGEST_DESCRIPTION = 500
 class DescriptionField(CharField):
     """A text that null empties, as an empty text does."""
 
-    def run_validation(self, data: Any = UNSET) -> Any:
+    def run_validation(self, data: object = UNSET) -> object:
         return super().run_validation("" if data is None else data)
 
 
@@ -215,7 +215,7 @@ class PlanViewSet(AgencyViewSet):
         idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
-        wanted: dict[str, Any] = self.validated(PlanSerializer).validated_data
+        wanted = self.validated(PlanSerializer).validated_data
         return self.answer(PlanSerializer(create_plan(agency=self.agency, by=self.actor, **wanted)), status=201)
 
     @operation(operation_id="readPlan", summary="Read a plan", answer=object_response(PlanSerializer))
@@ -268,7 +268,7 @@ class AddonViewSet(AgencyViewSet):
         idempotent=True,
     )
     def create(self, request: Request) -> HttpResponse:
-        wanted: dict[str, Any] = self.validated(AddonSerializer).validated_data
+        wanted = self.validated(AddonSerializer).validated_data
         return self.answer(AddonSerializer(create_addon(agency=self.agency, by=self.actor, **wanted)), status=201)
 
     @operation(operation_id="readAddon", summary="Read an add-on", answer=object_response(AddonSerializer))

@@ -31,7 +31,7 @@ class EventType:
     group: str
     serializer: type[Serializer]
     audience: Audience = Audience.AGENCY
-    sample: Mapping[str, Any] = field(default_factory=dict)
+    sample: Mapping[str, object] = field(default_factory=dict)
     is_open_to: Callable[[Agency], bool] = open_to_everybody
     only_if_subscribed: bool = False
 
@@ -51,7 +51,7 @@ event_types = Registry[EventType](
 )
 
 
-def _changed(example: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(example: Mapping[str, Any], changes: Mapping[str, object]) -> dict[str, object]:
     changed = {
         name: _changed(example[name], part) if isinstance(part, Mapping) else part for name, part in changes.items()
     }

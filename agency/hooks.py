@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any
 
 from django.db.models import Exists, Q
 from django.db.models.functions import Now
@@ -297,7 +296,7 @@ def _domains_page(mail: Mail) -> str:
     return reverse("console:domain", args=[mail.context["domain"]])
 
 
-def _served_until(mail: Mail) -> Mapping[str, Any]:
+def _served_until(mail: Mail) -> Mapping[str, object]:
     day = mail.context["day"]
     return {"day": format_day(date.fromisoformat(day))} if day else {}
 

@@ -46,9 +46,9 @@ LARGEST = 2**31 - 1
 
 def value(limits: Mapping[str, Any], name: str) -> int | None:
     """Return one limit by its dotted name, such as `channels.whatsapp`; None means no limit."""
-    if name.startswith("channels."):
-        return limits["channels"][name.removeprefix("channels.")]  # type: ignore[no-any-return]  # JSON from the row
-    return limits[name]  # type: ignore[no-any-return]  # JSON from the row
+    is_channels = name.startswith("channels.")
+    found: int | None = limits["channels"][name.removeprefix("channels.")] if is_channels else limits[name]
+    return found
 
 
 def build(values: Mapping[str, int | None], *, missing: int | None = None) -> Limits:
@@ -68,7 +68,7 @@ def nothing() -> Limits:
     return build({}, missing=0)
 
 
-def total(parts: Iterable[Mapping[str, Any]]) -> Limits:
+def total(parts: Iterable[Mapping[str, object]]) -> Limits:
     """Add limits up; if one part has no limit, the sum has none."""
     parts = list(parts)
     sums: dict[str, int | None] = {}
@@ -84,6 +84,6 @@ def changed(held: Mapping[str, Any], changes: Mapping[str, Any]) -> Limits:
     return in_order({**held, **changes, "channels": channels})
 
 
-def in_order(limits: Mapping[str, Any]) -> Limits:
+def in_order(limits: Mapping[str, object]) -> Limits:
     """Return the limits with their names in the documented order, which the database does not keep."""
     return build({name: value(limits, name) for name in NAMES})

@@ -21,7 +21,7 @@ ALL_ROLES = frozenset(Member.Role)
 WRITE_ROLES = frozenset(role for role in Member.Role if Member(role=role).may_change_things)
 
 
-def as_written(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_written(data: Mapping[str, object]) -> Mapping[str, object]:
     return data
 
 
@@ -44,11 +44,11 @@ class NotificationKind:
     roles: frozenset[str] = WRITE_ROLES
     names_object: bool = False
     usual: DeliveryMethod = DeliveryMethod.AT_ONCE
-    words: Callable[[Mapping[str, Any]], Mapping[str, Any]] = as_written
+    words: Callable[[Mapping[str, Any]], Mapping[str, object]] = as_written
     has_own_mail: bool = False
     is_only_pushed: bool = False
 
-    def sentence(self, data: Mapping[str, Any]) -> str:
+    def sentence(self, data: Mapping[str, object]) -> str:
         """Return what happened as a sentence, in the active language."""
         return str(self.text) % self.words(data)
 
@@ -90,7 +90,7 @@ def kinds_for(audience: Audience, role: str = "") -> list[NotificationKind]:
     return [kind for kind in of_audience if audience == Audience.WORKSPACE or role in kind.roles]
 
 
-def sentence_of(kind: str, data: Mapping[str, Any]) -> str:
+def sentence_of(kind: str, data: Mapping[str, object]) -> str:
     """Return a notification's sentence, also if its kind is no longer declared."""
     found = notification_kinds.get(kind)
     return found.sentence(data) if found else _("Something happened.")

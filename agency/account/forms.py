@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
@@ -116,7 +117,7 @@ class PasswordAndCodeForm(PasswordForm):
 class PasswordErrorsMixin:
     """Shows a password's errors beside the field with the rules, not beside its repetition."""
 
-    def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
+    def validate_password_for_user(self, user: AbstractBaseUser, password_field_name: str = "") -> None:
         untyped: Any = super()
         untyped.validate_password_for_user(user, "new_password1")
 

@@ -1,9 +1,10 @@
 """Pages for answering invitations: from the link in the e-mail, or signed in, on the page of invitations."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from django.contrib.auth.forms import SetPasswordForm
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -85,7 +86,7 @@ class AnswerLink(View):
     invitation: Invitation
     person: User
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         found = _named_in(request)
         if found is None:
             return _ended(request)
@@ -166,7 +167,7 @@ class Invitations(SignedInView):
         return render(request, "account/invitations.html", context)
 
 
-def open_invitations_for(user: User, agency_id: int | None) -> Any:
+def open_invitations_for(user: User, agency_id: int | None) -> "QuerySet[Invitation]":
     """Return a person's open invitations, newest first; with `agency_id` only that agency's."""
     waiting = Invitation.objects.filter(email=user.email, status=Invitation.Status.OPEN)
     if agency_id is not None:

@@ -1,5 +1,6 @@
 """Pages on which signed-in people change their profile and their password."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from django import forms
@@ -55,7 +56,7 @@ class AccountFormView(SignedInView):
         """Count an attempt where attempts are limited; return the seconds to wait if it is over the limit, else 0."""
         return 0
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Return what the page shows besides the form."""
         return {}
 
@@ -68,7 +69,7 @@ class AccountFormView(SignedInView):
         response["Retry-After"] = str(seconds)
         return response
 
-    def make_form(self, data: Any = None) -> Any:
+    def make_form(self, data: Mapping[str, object] | None = None) -> forms.BaseForm:
         """Make the page's form, bound to `data` if it is given. Each page overrides this."""
         raise NotImplementedError
 
@@ -85,7 +86,7 @@ class Profile(AccountFormView):
     template_name = "account/profile.html"
     keeps_form_data = True
 
-    def make_form(self, data: Any = None) -> ProfileForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ProfileForm:
         user = self.user
         names = ("name", "language", "time_zone", "plays_sound")
         return ProfileForm(data, initial={name: getattr(user, name) for name in names})
@@ -110,7 +111,7 @@ class ChangePassword(AccountFormView):
 
     template_name = "account/change_password.html"
 
-    def make_form(self, data: Any = None) -> ChangePasswordForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ChangePasswordForm:
         return ChangePasswordForm(self.user, data)
 
     def wait(self) -> int:

@@ -1,8 +1,9 @@
 """A person's account security: two-factor with its recovery codes, and the browsers in which they are signed in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pyotp
 import segno
@@ -71,7 +72,7 @@ class Security(SignedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
         user = person_of(request)
         held = two_factor_of(user)
-        context: dict[str, Any] = {
+        context: dict[str, object] = {
             "user": user,
             "two_factor": held,
             "codes_left": codes_left(user) if held else 0,
@@ -160,7 +161,7 @@ class BeginTwoFactor(AccountFormView):
     def wait(self) -> int:
         return 0 if has_shown_password(self.request) else PASSWORD_CHANGES.count(str(self.user.pk))
 
-    def make_form(self, data: Any = None) -> forms.BaseForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> forms.BaseForm:
         return ConfirmationForm(data) if has_shown_password(self.request) else PasswordForm(self.user, data)
 
     def save(self, form: forms.BaseForm) -> HttpResponse:
@@ -172,7 +173,7 @@ class BeginTwoFactor(AccountFormView):
         self.request.session[THEN] = local_path(self.request.POST.get("next", ""))
         return redirect("account:two-factor-set-up")
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"next": self.request.POST.get("next") or self.request.GET.get("next", "")}
 
 
@@ -203,7 +204,7 @@ class SetUpTwoFactor(AccountFormView):
     def wait(self) -> int:
         return throttle_code(self.request, self.user, now=database_now())
 
-    def make_form(self, data: Any = None) -> CodeForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CodeForm:
         return CodeForm(data)
 
     def save(self, form: forms.BaseForm) -> HttpResponse:
@@ -222,7 +223,7 @@ class SetUpTwoFactor(AccountFormView):
         session.cycle_key()
         return show_codes(self.request, codes, then=session.pop(THEN, ""))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         secret = self.begun.secret or ""
         address = pyotp.TOTP(secret).provisioning_uri(name=self.user.email, issuer_name=issuer_of(self.request))
         picture = segno.make_qr(address, error="m").svg_data_uri(scale=5, dark="#000", light="#fff")
@@ -243,14 +244,14 @@ class PasswordAndCodePage(AccountFormView):
     def wait(self) -> int:
         return PASSWORD_CHANGES.count(str(self.user.pk)) or throttle_code(self.request, self.user, now=database_now())
 
-    def make_form(self, data: Any = None) -> PasswordAndCodeForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PasswordAndCodeForm:
         return PasswordAndCodeForm(self.user, data)
 
     def give_attempts_back(self) -> None:
         PASSWORD_CHANGES.reset(str(self.user.pk))
         reset_code_throttle(self.request, self.user)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"words": self.words}
 
 

@@ -9,7 +9,7 @@ holds a random id for each of a few accounts. The id has its own attempt limit a
 
 import secrets
 from datetime import datetime, timedelta
-from typing import Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
@@ -45,8 +45,12 @@ class SessionStore(DatabaseSessionStore):
     def get_model_class(cls) -> type[UserSession]:
         return UserSession
 
-    def load(self) -> dict[str, Any]:
-        row: UserSession | None = self._get_session_from_db()  # type: ignore[attr-defined]  # missing in the stubs
+    if TYPE_CHECKING:  # missing in the stubs
+
+        def _get_session_from_db(self) -> UserSession | None: ...
+
+    def load(self) -> dict[str, object]:
+        row: UserSession | None = self._get_session_from_db()
         if row is None:
             return {}
         if row.user_id and row.last_seen_at < timezone.now() - SEEN_EVERY:
@@ -106,7 +110,7 @@ def describe_browser(user_agent: str) -> str:
 
 
 @receiver(user_logged_out)
-def _signed_out(sender: Any, request: HttpRequest, **_: Any) -> None:
+def _signed_out(sender: object, request: HttpRequest, **_: object) -> None:
     """Show no alerts any more on the device on which somebody signs out."""
     if request.session.session_key:
         remove_devices_of_session(request.session.session_key)

@@ -7,7 +7,7 @@ before.
 import hashlib
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 from django.contrib.auth import SESSION_KEY, login
 from django.contrib.auth.models import AnonymousUser
@@ -274,7 +274,7 @@ def complete_sign_in(
     was_signed_in = SESSION_KEY in request.session
     login(request, user)
     facts = _facts(request)
-    marks: dict[str, Any] = {SIGN_IN: facts, CODE_SHOWN: has_shown_code}
+    marks: dict[str, object] = {SIGN_IN: facts, CODE_SHOWN: has_shown_code}
     if is_to_support:
         marks[SIGNED_IN_TO_SUPPORT] = True
     request.session.update(marks)

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate, logout
+from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -97,7 +98,7 @@ class SignIn(View):
 
     def _show(self, form: SignInForm, status: int = 200) -> HttpResponse:
         signed_out = self.request.POST.get(OUTCOME_PARAMETER) or self.request.GET.get(OUTCOME_PARAMETER, "")
-        context: dict[str, Any] = {
+        context: dict[str, object] = {
             "form": form,
             "next": self.request.POST.get("next") or self.request.GET.get("next", ""),
             "signed_out": signed_out,
@@ -132,7 +133,7 @@ class SignInCode(View):
     user: User
     pending: PendingSignIn
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         self.now = database_now()
         found = pending_sign_in(request, now=self.now)
         if found is None:
@@ -234,7 +235,7 @@ class SetPassword(PasswordResetConfirmView):
         user: User | None = super().get_user(uidb64)
         return user if user and user.is_active else None
 
-    def form_valid(self, form: Any) -> HttpResponse:
+    def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         token = self.request.session.pop(INTERNAL_RESET_SESSION_TOKEN, "")
         try:
             set_password(
@@ -252,6 +253,6 @@ class SetPassword(PasswordResetConfirmView):
         messages.success(self.request, _("Your password is set. You are signed out everywhere else."))
         return sign_in(self.request, self.user)
 
-    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+    def render_to_response(self, context: dict[str, Any], **options: object) -> HttpResponse:
         status = 410 if not context["validlink"] else 422 if context["form"].errors else 200
         return super().render_to_response(context, **{**options, "status": status})

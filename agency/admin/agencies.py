@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
@@ -25,6 +24,7 @@ from agency.admin.base import (
     DayFilter,
     FilteredRecordAdmin,
     NamedForm,
+    RowForm,
     WritableAdmin,
     by_uuid,
     copy_model_fields,
@@ -33,6 +33,7 @@ from agency.admin.base import (
 from agency.admin.overview import find_page, overview_page
 from agency.models import Agency, Domain, Event
 from agency.pages.help import SUPPORT, TITLE, guide_named, guides_of, picture_of, related_guides
+from agency.pages.pagination import Row
 from agency.services import change_agency, create_agency, restore_agency, suspend_agency
 from agency.services.agencies import AgencyNameTaken
 from agency.services.domains import remove_domain
@@ -110,7 +111,7 @@ class AgencyAdmin(WritableAdmin):
         links = [(f"{reverse(f'admin:{name}_changelist')}?{query}", label) for label, name in RELATED]
         return format_html_join(" · ", '<a href="{}">{}</a>', links) if agency.pk else "-"
 
-    def save_model(self, request: HttpRequest, obj: Agency, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Agency, form: RowForm, change: bool) -> None:
         values = form.cleaned_data
         if change:
             saved = change_agency(agency=obj, by=staff_actor(request), **values)
@@ -206,13 +207,13 @@ class DomainAdmin(WritableAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Domain | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Domain | None = None) -> bool:
         return super().has_change_permission(request)
 
-    def name_to_type(self, obj: Any) -> str:
+    def name_to_type(self, obj: Domain | None) -> str:
         return str(obj.host) if obj else ""
 
     def delete_model(self, request: HttpRequest, obj: Domain) -> None:
@@ -225,15 +226,15 @@ WAITING, FANNED_OUT = "waiting", "fanned out"
 class EventStatusFilter(admin.SimpleListFilter):
     title = parameter_name = "status"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [(WAITING, "Waiting"), (FANNED_OUT, "Fanned out")]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Row]") -> "QuerySet[Row]":
         return queryset.filter(fanned_out_at__isnull=self.value() == WAITING) if self.value() else queryset
 
 
 class EventDayFilter(DayFilter):
-    def of_day(self, queryset: Any, day: date) -> Any:
+    def of_day(self, queryset: "QuerySet[Row]", day: date) -> "QuerySet[Row]":
         """Return a day's events by a range of ids, which rise with time, give or take a minute of transaction."""
         start = datetime.combine(day, time(), UTC)
         ends = (start - timedelta(minutes=1), start + timedelta(days=1, minutes=1))
@@ -286,5 +287,5 @@ def guide_page(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, template, title=guide.title, guide=guide, picture=picture, related=related)
 
 
-def _page(request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
     return TemplateResponse(request, template, {**admin.site.each_context(request), "opts": Agency._meta, **context})

@@ -1,5 +1,6 @@
 """What all support admin pages share: bounded lists, exact searches, filters, changes through services only."""
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from uuid import UUID
@@ -19,6 +20,7 @@ from django.utils.functional import cached_property
 
 from agency.actors import Actor
 from agency.models import Agency
+from agency.pages.pagination import Row
 from agency.request_actor import user_actor
 from agency.services.agencies import MESSAGE, holds_web_address
 from config.api.requests import parse_uuid
@@ -27,7 +29,7 @@ from config.errors import DomainError
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
-    _Paginator = Paginator[Any]
+    _Paginator = Paginator[Model]
     RowForm = forms.ModelForm[Any]
 else:
     _ModelAdmin = admin.ModelAdmin
@@ -60,8 +62,8 @@ class ConfirmByNameForm(forms.Form):
 
     typed_name = forms.CharField(max_length=500, widget=forms.TextInput(attrs={**TEXT, "autocomplete": "off"}))
 
-    def __init__(self, name: str, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, name: str, data: Mapping[str, object] | None = None) -> None:
+        super().__init__(data)
         self.name = name
         self.fields["typed_name"].label = f"Type “{name}” to confirm"
 
@@ -76,7 +78,7 @@ class BoundedPaginator(_Paginator):
 
     @cached_property
     def count(self) -> int:
-        rows = cast("QuerySet[Any]", self.object_list)
+        rows = cast("QuerySet[Model]", self.object_list)
         return rows.order_by().values("pk")[:MOST_ROWS].count()
 
 
@@ -94,7 +96,7 @@ class RestrictedLookups(_ModelAdmin):
         return lookup in self.linked_by or any(lookup in lookup_parameters(one) for one in declared)
 
 
-def lookup_parameters(declared: Any) -> set[str]:
+def lookup_parameters(declared: object) -> set[str]:
     """Return the parameters that an entry of `list_filter` reads: those of its class, or the column's lookups."""
     if isinstance(declared, type) and issubclass(declared, admin.SimpleListFilter):
         return {str(declared.parameter_name)}
@@ -123,32 +125,32 @@ class SupportAdmin(RestrictedLookups):
     ) -> "tuple[QuerySet[Any], bool]":
         return (self.search(queryset, search_term.strip()) if search_term.strip() else queryset), False
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         title = f"Newest {self.opts.verbose_name_plural}, at most {MOST_ROWS:,}"
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def done(self, request: HttpRequest, obj: Any, message: str) -> HttpResponse:
+    def done(self, request: HttpRequest, obj: Model, message: str) -> HttpResponse:
         """Log a change made on a page of our own, as Django logs its own, and redirect, keeping the list's filters."""
         self.log_change(request, obj, message)
         self.message_user(request, message)
         return self.back_to(request, obj)
 
-    def back_to(self, request: HttpRequest, obj: Any) -> HttpResponse:
+    def back_to(self, request: HttpRequest, obj: Model) -> HttpResponse:
         page = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[obj.pk])
-        filters: dict[str, Any] = {"preserved_filters": self.get_preserved_filters(request), "opts": self.opts}
-        return redirect(add_preserved_filters(filters, page))
+        filters = self.get_preserved_filters(request)
+        return redirect(add_preserved_filters({"preserved_filters": filters, "opts": self.opts}, page))
 
 
 class ReadOnlyAdmin(SupportAdmin):
     """Rows that support may read but not change."""
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
 
@@ -160,7 +162,7 @@ class WritableAdmin(SupportAdmin):
         request: HttpRequest,
         object_id: str | None = None,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
@@ -172,7 +174,7 @@ class WritableAdmin(SupportAdmin):
         return str(obj)
 
     def delete_view(
-        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Ask for the name, then let the service remove the row; Django itself asks only for a click."""
         found = self.get_object(request, unquote(object_id))
@@ -190,7 +192,7 @@ class WritableAdmin(SupportAdmin):
         return redirect(request.get_full_path())
 
 
-def by_uuid(queryset: "QuerySet[Any]", term: str) -> "QuerySet[Any]":
+def by_uuid(queryset: "QuerySet[Row]", term: str) -> "QuerySet[Row]":
     found: UUID | None = parse_uuid(term)
     return queryset.filter(uuid=found) if found else queryset.none()
 
@@ -225,7 +227,7 @@ class AgencyFilter(admin.SimpleListFilter):
             offered += agencies.filter(pk=chosen)
         return [(str(agency.pk), agency.name) for agency in offered]
 
-    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Row]") -> "QuerySet[Row]":
         """Filter by a range; with an equality the planner could walk through all newer rows of other agencies."""
         if self.value() is None:
             return queryset
@@ -248,14 +250,14 @@ class DayFilter(admin.SimpleListFilter):
         days = [(today - timedelta(days=ago)).isoformat() for ago in range(DAYS)]
         return [(day, day) for day in days]
 
-    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Row]") -> "QuerySet[Row]":
         if self.value() is None:
             return queryset
         if self.value() not in {day for day, _ in self.lookup_choices}:
             return queryset.none()
         return self.of_day(queryset, date.fromisoformat(self.value() or ""))
 
-    def of_day(self, queryset: "QuerySet[Any]", day: date) -> "QuerySet[Any]":
+    def of_day(self, queryset: "QuerySet[Row]", day: date) -> "QuerySet[Row]":
         """Return the rows of a day. Each list overrides this."""
         raise NotImplementedError
 

@@ -1,5 +1,6 @@
 """Admin of an agency's members, of invitations to its team, and of its e-mails and their settings."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -8,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from agency.admin.base import NamedForm, ReadOnlyAdmin, WritableAdmin, copy_model_fields, staff_actor
+from agency.admin.base import NamedForm, ReadOnlyAdmin, RowForm, WritableAdmin, copy_model_fields, staff_actor
 from agency.models import Invitation, Mail, MailSettings, Member
 from agency.services import change_role, invite_member, remove_member, set_carries_account_links, withdraw_invitation
 from config.api.requests import parse_uuid
@@ -41,28 +42,32 @@ class InvitationAdmin(WritableAdmin):
     def search(self, queryset: "QuerySet[Invitation]", term: str) -> "QuerySet[Invitation]":
         return queryset.filter(email__startswith=term.lower())
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(
+        self, request: HttpRequest, obj: Invitation | None = None, change: bool = False, **kwargs: Any
+    ) -> type[RowForm]:
         return super().get_form(request, obj, change, **({} if obj else {"form": NewInvitationForm}), **kwargs)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> tuple[str, ...]:
         return (*ASKED, "workspace_uuid", "status", "invited_by", "created_at", "expires_at") if obj else ASKED
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> tuple[str, ...]:
         return self.get_fields(request, obj) if obj else ()
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
         return obj is None and super().has_change_permission(request)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
         return super().has_change_permission(request) and (obj is None or obj.is_open)
 
-    def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Invitation, form: NewInvitationForm, change: bool) -> None:
         copy_model_fields(invite_member(by=staff_actor(request), now=timezone.now(), **form.cleaned_data), obj)
 
-    def name_to_type(self, obj: Any) -> str:
+    def name_to_type(self, obj: Invitation | None) -> str:
         return str(obj.email) if obj else ""
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+    def get_deleted_objects(
+        self, objs: Iterable[Invitation], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """List the row alone: a withdrawn invitation stays in the table, and so do its e-mails."""
         return [str(one) for one in objs], {}, set(), []
 
@@ -145,10 +150,10 @@ class MailSettingsAdmin(WritableAdmin):
             return "Installation's server"
         return "Own server" if settings.verified_at else "Own server, not tested"
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: MailSettings | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: MailSettings, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: MailSettings, form: RowForm, change: bool) -> None:
         allowed = bool(form.cleaned_data["carries_account_links"])
         set_carries_account_links(settings=obj, allowed=allowed, by=staff_actor(request))
 
@@ -162,19 +167,19 @@ class MemberAdmin(WritableAdmin):
     fields = ("agency", "user", "role", "created_at")
     readonly_fields = ("agency", "user", "created_at")
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Member]", term: str) -> "QuerySet[Member]":
         return queryset.filter(user__email__startswith=term.lower())
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Member | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Member | None = None) -> bool:
         return self.has_change_permission(request, obj)
 
-    def name_to_type(self, obj: Any) -> str:
+    def name_to_type(self, obj: Member | None) -> str:
         return str(obj.user.email) if obj else ""
 
-    def save_model(self, request: HttpRequest, obj: Member, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Member, form: RowForm, change: bool) -> None:
         change_role(member=obj, role=form.cleaned_data["role"], by=staff_actor(request))
 
     def delete_model(self, request: HttpRequest, obj: Member) -> None:

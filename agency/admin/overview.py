@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -90,7 +90,11 @@ def found_events(query: str, most: int) -> Iterator[SupportRow]:
         yield SupportRow(title=event.name, detail=str(event.agency), url=url)
 
 
-def _source(name: str, label: str, order: int, model: str, find: Any) -> SupportSearchSource:
+FindRows = Callable[[str, int], Iterable[SupportRow]]
+RowsOf = Callable[[Agency, int], Iterable[SupportRow]]
+
+
+def _source(name: str, label: str, order: int, model: str, find: FindRows) -> SupportSearchSource:
     return SupportSearchSource(name=name, label=label, order=order, permission=f"agency.view_{model}", find=find)
 
 
@@ -189,7 +193,7 @@ def jobs(agency: Agency, most: int) -> Iterator[SupportRow]:
         yield from _jobs(kind, rows.filter(agency=agency).order_by("-id")[: most // 2])
 
 
-def _jobs(kind: str, rows: "QuerySet[Any]") -> Iterator[SupportRow]:
+def _jobs(kind: str, rows: Iterable[BulkOperation | Export]) -> Iterator[SupportRow]:
     for job in rows:
         minutes = int((timezone.now() - job.created_at).total_seconds() // 60)
         since = f"for {minutes:,} minutes" if job.state in ACTIVE else f"{job.created_at:{WHEN}}"
@@ -210,7 +214,7 @@ def activity(agency: Agency, most: int) -> Iterator[SupportRow]:
         )
 
 
-def _panel(name: str, label: str, order: int, model: str, rows: Any, *, has_list: bool = True) -> SupportPanel:
+def _panel(name: str, label: str, order: int, model: str, rows: RowsOf, *, has_list: bool = True) -> SupportPanel:
     url_name = f"admin:agency_{model}_changelist" if has_list else ""
     permission = f"agency.view_{model}"
     return SupportPanel(name=name, label=label, order=order, permission=permission, rows=rows, url_name=url_name)
@@ -318,5 +322,5 @@ def _list_of(panel: SupportPanel | SupportSearchSource | SupportStartPanel, agen
     return f"{reverse(name)}?{urlencode({'agency__id__exact': agency.pk})}" if name else ""
 
 
-def _page(request: HttpRequest, template: str, **context: Any) -> HttpResponse:
+def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
     return TemplateResponse(request, template, {**admin.site.each_context(request), "opts": Agency._meta, **context})

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -92,7 +93,7 @@ class ActivityAdmin(ReadOnlyAdmin):
     def before_and_after(self, entry: ActivityEntry) -> str:
         return render_to_string("agency/activity/_changes_table.html", {"changes": changes_of(entry)}) or "—"
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[ActivityEntry]", term: str) -> "QuerySet[ActivityEntry]":
         found = parse_uuid(term)
         return queryset.filter(workspace_uuid=found) if found else queryset.none()
 
@@ -106,7 +107,7 @@ class BegunWorkAdmin(ReadOnlyAdmin):
     search_fields = ("kind",)
     search_help_text = "A kind of work, as the list has it."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[BegunWork]", term: str) -> "QuerySet[BegunWork]":
         return queryset.filter(kind=term)
 
 
@@ -135,7 +136,7 @@ class SwitchAdmin(WritableAdmin):
             return None
         return Switch.objects.filter(pk=object_id).first() or Switch(name=object_id)
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         context = {
@@ -146,10 +147,10 @@ class SwitchAdmin(WritableAdmin):
         }
         return TemplateResponse(request, "admin/agency/switch/list.html", context)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Switch | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Switch, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Switch, form: SwitchForm, change: bool) -> None:
         saved = set_switch(name=obj.name, by=staff_actor(request), **form.cleaned_data)
         copy_model_fields(saved, obj)
 
@@ -171,7 +172,7 @@ class JobAdmin(FilteredRecordAdmin):
         return [own, *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         context = {"may_restart": self._may_restart(request), **(extra_context or {})}
         return super().change_view(request, object_id, form_url, context)
@@ -181,7 +182,7 @@ class JobAdmin(FilteredRecordAdmin):
             return HttpResponseNotAllowed(["POST"])
         if not self._may_restart(request):
             raise PermissionDenied
-        job: Any = self.get_object(request, str(pk))
+        job: BulkOperation | Export | None = self.get_object(request, str(pk))
         if job is None:
             raise Http404
         try:

@@ -16,6 +16,7 @@ from agency.admin.base import (
     NamedForm,
     ReadOnlyAdmin,
     RestrictedLookups,
+    RowForm,
     WritableAdmin,
     copy_model_fields,
     staff_actor,
@@ -63,13 +64,15 @@ class UserAdmin(WritableAdmin):
     def search(self, queryset: "QuerySet[User]", term: str) -> "QuerySet[User]":
         return queryset.filter(email__startswith=term.lower())
 
-    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(
+        self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any
+    ) -> type[RowForm]:
         return super().get_form(request, obj, change, **({} if obj else {"form": NewUserForm}), **kwargs)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         return ("email", "name", "is_active", "two_factor", *RIGHTS, *FACTS[1:]) if obj else NewUserForm.Meta.fields
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         if obj is None:
             return ()
         return (*FACTS, "two_factor") if _is_superuser(request) else (*FACTS, "two_factor", *RIGHTS)
@@ -81,11 +84,11 @@ class UserAdmin(WritableAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return _is_superuser(request)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         beyond_reach = obj is not None and obj.is_staff and not _is_superuser(request)
         return not beyond_reach and super().has_change_permission(request, obj)
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: RowForm, change: bool) -> None:
         save = change_user if change else invite_user
         values = {"user": obj, **form.cleaned_data} if change else form.cleaned_data
         copy_model_fields(save(by=staff_actor(request), **values), obj)
@@ -146,5 +149,5 @@ class PushSubscriptionAdmin(ReadOnlyAdmin):
     search_fields = ("user__email",)
     search_help_text = "An e-mail address."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[PushSubscription]", term: str) -> "QuerySet[PushSubscription]":
         return queryset.filter(user__email=term.lower())

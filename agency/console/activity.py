@@ -100,7 +100,7 @@ def _count(selection: Selection) -> int:
     return _entries(selection).order_by("-id").values("pk")[:MOST_ROWS].count()
 
 
-def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
+def _read(selection: Selection, cursor: int | None, size: int) -> RowBatch:
     entries = _entries(selection)
     entries = entries.filter(pk__lt=cursor) if cursor else entries
     rows = list(entries.order_by("-id").values(*READ)[:size])

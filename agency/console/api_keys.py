@@ -1,6 +1,7 @@
 """Configuration → API: the agency's keys."""
 
-from typing import Any
+from collections.abc import Mapping
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -34,7 +35,7 @@ def live_keys(agency: Agency) -> "QuerySet[AgencyKey]":
     return AgencyKey.objects.filter(agency=agency).live()
 
 
-def live_key(agency: Agency, uuid: Any) -> AgencyKey:
+def live_key(agency: Agency, uuid: UUID | None) -> AgencyKey:
     """Return the agency's live key with this id. Raises `KeyNotFound`."""
     found = with_id(live_keys(agency), uuid)
     if found is None:
@@ -61,7 +62,7 @@ class KeyNew(FormPage[KeyForm]):
     creates = True
     sent_already = KEY_SHOWN_ALREADY
 
-    def make_form(self, data: Any = None) -> KeyForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> KeyForm:
         return KeyForm(data)
 
     def save(self, form: KeyForm) -> HttpResponse:
@@ -78,7 +79,7 @@ class KeyNew(FormPage[KeyForm]):
             "agency/api_key_created.html", key=key, plaintext=plaintext, public_url=base_url_of(self.agency.pk)
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(API, KEYS)], "heading": _("New API key"), "submit": _("Create key")}
 
 
@@ -90,10 +91,10 @@ class KeyRoll(FormPage[RollForm]):
     sent_already = KEY_SHOWN_ALREADY
     key: AgencyKey
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.key = live_key(self.agency, ids["uuid"])
 
-    def make_form(self, data: Any = None) -> RollForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> RollForm:
         return RollForm(data)
 
     def save(self, form: RollForm) -> HttpResponse:
@@ -109,7 +110,7 @@ class KeyRoll(FormPage[RollForm]):
             public_url=base_url_of(self.agency.pk),
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**roll_page_context(name=self.key.name, prefix=self.key.prefix), "crumbs": [breadcrumb(API, KEYS)]}
 
 
@@ -117,17 +118,17 @@ class KeyRevoke(FormPage[ConfirmationForm]):
     nav = KEYS
     key: AgencyKey
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.key = live_key(self.agency, ids["uuid"])
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         revoke_agency_key(key=self.key, now=timezone.now(), by=self.by)
         return self.done(revocation_message(self.key.name), KEYS)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         is_last = not live_keys(self.agency).exclude(pk=self.key.pk).exists()
         warning = _("This is your last live key. Without it, nothing can call the API for your agency.")
         form = revocation_page_context(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")

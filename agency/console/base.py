@@ -1,7 +1,7 @@
 """The base of every console page: the agency chosen, who may open the page, how a refusal is shown."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -131,7 +131,7 @@ class ConsoleView(SignedInView):
         """The kinds of notifications that this person's role receives."""
         return kinds_for(Audience.AGENCY, self.membership.member.role)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         """Render a page inside the console's frame."""
         frame = {
             "area": "console",

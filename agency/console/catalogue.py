@@ -1,5 +1,6 @@
 """Pages of plans and add-ons, the same for both."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from uuid import UUID
@@ -35,7 +36,7 @@ class Catalogue:
 
     model: type[Plan] | type[Addon]
     missing: type[NotFound]
-    create: Any
+    create: Callable[..., Plan | Addon]
     name: str
     title: StrOrPromise
     new_label: StrOrPromise
@@ -158,14 +159,14 @@ class CatalogueNew(FormPage[CatalogueForm]):
     catalogue: ClassVar[Catalogue] = PLANS
     template_name = "agency/catalogue/form.html"
 
-    def make_form(self, data: Any = None) -> CatalogueForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CatalogueForm:
         return CatalogueForm(data, initial=limit_values(self.catalogue.starting))
 
     def save(self, form: CatalogueForm) -> HttpResponse:
         item = self.catalogue.create(agency=self.agency, by=self.by, **form.changes())
         return self.done(_("%(name)s was created.") % {"name": item.name}, self.catalogue.item_url, item.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"catalogue": self.catalogue, "heading": self.catalogue.new_label, "submit": _("Create")}
 
 
@@ -174,18 +175,18 @@ class CatalogueEdit(FormPage[CatalogueForm]):
     template_name = "agency/catalogue/form.html"
     item: Plan | Addon
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.item = self.catalogue.find(self.agency, ids["uuid"], live=True)
         self.name = self.item.name
 
-    def make_form(self, data: Any = None) -> CatalogueForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CatalogueForm:
         return CatalogueForm(data, initial=catalogue_values(self.item))
 
     def save(self, form: CatalogueForm) -> HttpResponse:
         self.item = update_item(item=self.item, by=self.by, **form.changes())
         return self.done(_("%(name)s was saved.") % {"name": self.item.name}, self.catalogue.item_url, self.item.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("Edit %(name)s") % {"name": self.name}
         return {"catalogue": self.catalogue, "heading": heading, "submit": _("Save"), "item": self.item}
 
@@ -194,17 +195,17 @@ class CatalogueArchive(FormPage[ConfirmationForm]):
     catalogue: ClassVar[Catalogue] = PLANS
     item: Plan | Addon
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.item = self.catalogue.find(self.agency, ids["uuid"], live=True)
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         archive_item(item=self.item, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was archived.") % {"name": self.item.name}, self.catalogue.list_url)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [
                 breadcrumb(self.catalogue.title, self.catalogue.list_url),

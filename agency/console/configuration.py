@@ -1,5 +1,6 @@
 """Configuration → Brand, E-mail and Sign-up: how an agency appears to its customers."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from django.core.files.uploadedfile import UploadedFile
@@ -106,7 +107,7 @@ class Language(FormPage[LanguageForm]):
 
     nav = BRAND_NAV
 
-    def make_form(self, data: Any = None) -> LanguageForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> LanguageForm:
         return LanguageForm(data, initial={"language": self.agency.language})
 
     def save(self, form: LanguageForm) -> HttpResponse:
@@ -114,21 +115,21 @@ class Language(FormPage[LanguageForm]):
         prefer_language_of(self.request, agency)
         return self.done(_("The language was saved."), BRAND_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(BRAND_TITLE, BRAND_NAV)], "heading": _("Language"), "submit": _("Save")}
 
 
 class Colour(FormPage[ColourForm]):
     nav = BRAND_NAV
 
-    def make_form(self, data: Any = None) -> ColourForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ColourForm:
         return ColourForm(data, initial={"accent": brand_of(self.agency).accent})
 
     def save(self, form: ColourForm) -> HttpResponse:
         set_accent(agency=self.agency, accent=form.cleaned_data["accent"], by=self.by)
         return self.done(_("The colour was saved."), BRAND_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(BRAND_TITLE, BRAND_NAV)], "heading": _("Colour"), "submit": _("Save")}
 
 
@@ -138,7 +139,7 @@ class PictureUpload(FormPage[PictureForm]):
     nav = BRAND_NAV
     kind: ClassVar[PictureKind] = "logo"
 
-    def make_form(self, data: Any = None) -> PictureForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PictureForm:
         return PictureForm(data, None if data is None else self.request.FILES)
 
     def save(self, form: PictureForm) -> HttpResponse:
@@ -146,7 +147,7 @@ class PictureUpload(FormPage[PictureForm]):
         set_picture(agency=self.agency, kind=self.kind, file=file.read(), by=self.by)
         return self.done(_("The picture was saved."), BRAND_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(BRAND_TITLE, BRAND_NAV)], "heading": PICTURES[self.kind], "submit": _("Save")}
 
 
@@ -154,14 +155,14 @@ class PictureRemove(FormPage[ConfirmationForm]):
     nav = BRAND_NAV
     kind: ClassVar[PictureKind] = "logo"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_picture(agency=self.agency, kind=self.kind, by=self.by)
         return self.done(_("The picture was removed."), BRAND_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [breadcrumb(BRAND_TITLE, BRAND_NAV)],
             "heading": _("Remove “%(picture)s”?") % {"picture": PICTURES[self.kind]},
@@ -198,7 +199,7 @@ def failed_mails(agency: Agency) -> list[Mail]:
     return list(failed.order_by("-failed_at")[:FAILURES_SHOWN])
 
 
-def steps_of(report: dict[str, Any]) -> list[tuple[Any, bool]]:
+def steps_of(report: dict[str, Any]) -> list[tuple[StrOrPromise, bool]]:
     """Return the steps of the last test in words, and whether each succeeded; only the last can have failed."""
     steps = [name for name in report.get("steps", []) if name in STEPS]
     failed = report.get("failure_step") or ("" if not report.get("failure") else steps[-1] if steps else "")
@@ -233,7 +234,7 @@ class MailPage(ConsoleView):
 class MailSender(FormPage[SenderForm]):
     nav = MAIL_NAV
 
-    def make_form(self, data: Any = None) -> SenderForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SenderForm:
         settings = mail_settings_of(self.agency)
         return SenderForm(data, initial={"sender_name": settings.sender_name, "reply_to": settings.reply_to})
 
@@ -241,14 +242,14 @@ class MailSender(FormPage[SenderForm]):
         change_sender(agency=self.agency, **form.cleaned_data, by=self.by)
         return self.done(_("The sender was saved."), MAIL_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(MAIL_TITLE, MAIL_NAV)], "heading": _("Sender"), "submit": _("Save")}
 
 
 class MailServer(FormPage[ServerForm]):
     nav = MAIL_NAV
 
-    def make_form(self, data: Any = None) -> ServerForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ServerForm:
         settings = mail_settings_of(self.agency)
         names = ("host", "port", "security", "username", "from_address")
         shown = {name: getattr(settings, name) for name in names} if settings.has_server else {}
@@ -259,21 +260,21 @@ class MailServer(FormPage[ServerForm]):
         change_mail_server(agency=self.agency, by=self.by, **{**given, "password": given["password"] or None})
         return self.done(_("The server was saved. It is not used until it has accepted a test e-mail."), MAIL_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(MAIL_TITLE, MAIL_NAV)], "heading": _("Own mail server"), "submit": _("Save")}
 
 
 class MailServerRemove(FormPage[ConfirmationForm]):
     nav = MAIL_NAV
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_mail_server(agency=self.agency, by=self.by)
         return self.done(_("The server was removed. E-mails go through our server again."), MAIL_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [breadcrumb(MAIL_TITLE, MAIL_NAV)],
             "heading": _("Remove your mail server?"),
@@ -327,7 +328,7 @@ class SignUpPage(ConsoleView):
 class SignUpEdit(FormPage[SignUpForm]):
     nav = SIGN_UP_NAV
 
-    def make_form(self, data: Any = None) -> SignUpForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SignUpForm:
         settings = sign_up_settings_of(self.agency)
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
         initial = {
@@ -343,5 +344,5 @@ class SignUpEdit(FormPage[SignUpForm]):
         change_sign_up(agency=self.agency, by=self.by, **form.cleaned_data)
         return self.done(_("The settings were saved."), SIGN_UP_NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(SIGN_UP_TITLE, SIGN_UP_NAV)], "heading": _("Edit sign-up"), "submit": _("Save")}

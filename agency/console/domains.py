@@ -1,8 +1,8 @@
 """Configuration → Domains: the agency's hosts, their records in the DNS, and what the last check found there."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -125,7 +125,7 @@ class DomainNew(FormPage[DomainForm]):
     nav = NAV
     creates = True
 
-    def make_form(self, data: Any = None) -> DomainForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> DomainForm:
         return DomainForm(data)
 
     def save(self, form: DomainForm) -> HttpResponse:
@@ -133,7 +133,7 @@ class DomainNew(FormPage[DomainForm]):
         message = _("%(host)s was added. Now set its records in the DNS.") % {"host": domain.host}
         return self.done(message, DOMAIN, domain.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Add a domain"), "submit": _("Add domain")}
 
 
@@ -190,17 +190,17 @@ class DomainPrimary(DomainMixin):
 class DomainRemove(FormPage[ConfirmationForm], DomainMixin):
     domain: Domain
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.domain = self.find_domain(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_domain(domain=self.domain, by=self.by)
         return self.done(_("%(host)s was removed.") % {"host": self.domain.host}, NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         host = self.domain.host
         warning = _("This is your primary domain. New links will lead to another domain of yours, or to ours.")
         return {

@@ -1,7 +1,7 @@
 """The console's forms."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -20,6 +20,9 @@ from agency.pages.forms import EmailField, LineField, MultilineField, NameField
 from agency.services.brands import MOST_BYTES, TOO_LARGE
 from agency.services.catalogue import CatalogueChanges
 from agency.services.mail.settings import LONGEST_SECRET
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 PREFIX = "limit_"
 
@@ -118,12 +121,12 @@ def field_name(limit: str) -> str:
     return PREFIX + limit.replace(".", "_")
 
 
-def catalogue_values(item: Plan | Addon) -> dict[str, Any]:
+def catalogue_values(item: Plan | Addon) -> dict[str, object]:
     """Return the initial values of a form about this item."""
     return {"name": item.name, "description": item.description, **limit_values(item.limits)}
 
 
-def limit_values(held: limits.Limits) -> dict[str, Any]:
+def limit_values(held: limits.Limits) -> dict[str, int | None]:
     return {field_name(name): limits.value(held, name) for name in limits.NAMES}
 
 
@@ -175,7 +178,7 @@ class TwoFactorForm(forms.Form):
     )
 
 
-def _link(label: Any, help_text: Any) -> LineField:
+def _link(label: "str | _StrPromise", help_text: "str | _StrPromise") -> LineField:
     return LineField(
         label=label,
         required=False,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from django import forms
 from django.conf import settings
@@ -257,7 +257,7 @@ class NotificationsRead(ConsoleNotificationPage, NotificationsReadPage):
 class NotificationSettings(ConsoleNotificationPage, NotificationSettingsPage):
     writers = ALL_ROLES
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "crumbs": [breadcrumb(TITLE, LIST)]}
 
 
@@ -350,7 +350,7 @@ class DesignPage(ListPage, ConsoleView):
         state = self.read_table().show(rows, NumberedPages(1, 10_000, read_size(request), is_capped=True))
         return self.list_page("agency/design/page.html", state, **self.parts())
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, object]:
         wrong = SampleForm({"name": "", "plan": "one"}, auto_id="wrong_%s")
         return {
             "tokens": tokens(),

@@ -19,7 +19,8 @@ from agency.models import BulkOperation, BulkOperationItem, Export
 from agency.models.jobs import Job
 from agency.pages.branding import in_page_language
 from agency.pages.forms import ConfirmationForm
-from agency.pages.pagination import NumberedPages, keyset_page, read_pages, with_id
+from agency.pages.pagination import NumberedPages, Row, keyset_page, read_pages, with_id
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.services.bulk import (
     BulkAction,
@@ -75,7 +76,7 @@ BULK_OPERATIONS: Final = Table(
 )
 
 
-def narrowed(rows: "QuerySet[Any]", state: TableState) -> "QuerySet[Any]":
+def narrowed(rows: "QuerySet[Row]", state: TableState) -> "QuerySet[Row]":
     """Return the rows that match all filters; a value that a filter does not offer is ignored."""
     asked = {one.filter.name: one.value for one in state.filters if one.value in dict(one.choices)}
     return rows.filter(**asked)
@@ -106,7 +107,7 @@ class BulkOperationNew(FormPage[Any]):
     number: int = 0
     selection: Selection
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         sent = self.request.GET
         self.action = bulk_actions.get(sent.get("action", ""))
         items = sent.getlist("item")[:MOST_PICKED]
@@ -131,16 +132,16 @@ class BulkOperationNew(FormPage[Any]):
             sent = None
         return sent if sent and sent.tzinfo and now - A_DAY < sent < now else now
 
-    def make_form(self, data: Any = None) -> Any:
+    def make_form(self, data: Mapping[str, object] | None = None) -> forms.BaseForm:
         return self.action.make_form(self.agency, data) if self.action else ConfirmationForm(data)
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         if self.problem:
             return self.show(self.make_form(), status=422)
         return super().post(request, **ids)
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: forms.BaseForm) -> HttpResponse:
         assert self.action is not None  # noqa: S101  # `problem` refuses a form without one
         made = start_bulk_operation(
             action=self.action,
@@ -153,7 +154,7 @@ class BulkOperationNew(FormPage[Any]):
             _("The change has started. You can leave this page, and the work goes on."), BULK_DETAIL, made.uuid
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         action = self.action
         if action is None:
             return {"problem": self.problem, "crumbs": [breadcrumb(BULK_TITLE, BULK_LIST)], "heading": BULK_TITLE}
@@ -251,7 +252,7 @@ class BulkOperationCancel(BulkOperationMixin):
         return self.done(message, BULK_DETAIL, self.operation.uuid)
 
 
-def action_labels() -> dict[str, Any]:
+def action_labels() -> dict[str, StrOrPromise]:
     return {action.name: action.label for action in bulk_actions}
 
 
@@ -281,7 +282,7 @@ class ExportNew(FormPage[ExportForm]):
     nav = EXPORT_LIST
     creates = True
 
-    def make_form(self, data: Any = None) -> ExportForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ExportForm:
         sent = self.request.GET
         initial = {"kind": sent.get("kind", ""), "query": sent.get("query", ""), "format": Export.Format.CSV}
         return ExportForm(data, initial=initial)
@@ -301,7 +302,7 @@ class ExportNew(FormPage[ExportForm]):
             _("The export has started. You can leave this page, and the work goes on."), EXPORT_DETAIL, made.uuid
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         is_filtered = bool(self.request.GET.get("query"))
         return {
             "heading": _("New export"),
@@ -381,5 +382,5 @@ class ExportFile(ExportMixin):
         return answer
 
 
-def labels() -> dict[str, Any]:
+def labels() -> dict[str, StrOrPromise]:
     return {source.name: source.label for source in export_sources}

@@ -1,5 +1,6 @@
 """Pages of the agency's team, which its owners manage."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -69,7 +70,7 @@ class Invite(FormPage[InvitationForm]):
     writers = OWNERS
     template_name = "agency/member_form.html"
 
-    def make_form(self, data: Any = None) -> InvitationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> InvitationForm:
         return InvitationForm(data, initial={"role": Member.Role.VIEWER})
 
     def save(self, form: InvitationForm) -> HttpResponse:
@@ -77,7 +78,7 @@ class Invite(FormPage[InvitationForm]):
         message = _("%(email)s is invited. They join the team when they accept the invitation.")
         return self.done(message % {"email": invitation.email}, TEAM)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("Invite a person")
         return {
             "crumbs": [breadcrumb(TITLE, TEAM)],
@@ -93,7 +94,7 @@ class TwoFactorRequirement(FormPage[TwoFactorForm]):
     nav = TEAM
     writers = OWNERS
 
-    def make_form(self, data: Any = None) -> TwoFactorForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TwoFactorForm:
         return TwoFactorForm(data, initial={"roles": self.agency.two_factor_roles})
 
     def save(self, form: TwoFactorForm) -> HttpResponse:
@@ -102,7 +103,7 @@ class TwoFactorRequirement(FormPage[TwoFactorForm]):
         none = _("Two-factor is no longer required.")
         return self.done(_("Two-factor is required for: %(roles)s.") % {"roles": named} if named else none, TEAM)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(TITLE, TEAM)], "heading": _("Two-factor"), "submit": _("Save")}
 
 
@@ -150,7 +151,7 @@ class MemberMixin(ConsoleView):
 class MemberRole(MemberMixin, FormPage[RoleForm]):
     template_name = "agency/member_form.html"
 
-    def make_form(self, data: Any = None) -> RoleForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> RoleForm:
         return RoleForm(data, initial={"role": self.member.role})
 
     def save(self, form: RoleForm) -> HttpResponse:
@@ -158,7 +159,7 @@ class MemberRole(MemberMixin, FormPage[RoleForm]):
         message = _("The role of %(email)s is now %(role)s.")
         return self.done(message % {"email": member.user.email, "role": member.get_role_display()}, TEAM)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [breadcrumb(TITLE, TEAM)],
             "heading": _("Role of %(email)s") % {"email": self.member.user.email},
@@ -168,7 +169,7 @@ class MemberRole(MemberMixin, FormPage[RoleForm]):
 
 
 class MemberRemove(MemberMixin, FormPage[ConfirmationForm]):
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -176,7 +177,7 @@ class MemberRemove(MemberMixin, FormPage[ConfirmationForm]):
         remove_member(member=self.member, by=self.by)
         return self.done(_("%(email)s was removed from the team.") % {"email": email}, TEAM)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [breadcrumb(TITLE, TEAM)],
             "heading": _("Remove %(email)s?") % {"email": self.member.user.email},

@@ -1,18 +1,19 @@
 """The console's own URLs, below `/console/` in the namespace `console`, to which higher apps add theirs."""
 
-from typing import Any
+from collections.abc import Callable
 
-from django.urls import path
+from django.http import HttpResponseBase
+from django.urls import URLPattern, path
 
 from agency.console import activity, api_keys, catalogue, configuration, domains, home, jobs, team
 from agency.console.base import ConsoleView
 
 
-def _view(items: catalogue.Catalogue, view: type[ConsoleView]) -> Any:
+def _view(items: catalogue.Catalogue, view: type[ConsoleView]) -> Callable[..., HttpResponseBase]:
     return view.as_view(catalogue=items, nav=items.list_url)
 
 
-def _catalogue_paths(address: str, items: catalogue.Catalogue) -> list[Any]:
+def _catalogue_paths(address: str, items: catalogue.Catalogue) -> list[URLPattern]:
     return [
         path(address, _view(items, catalogue.CatalogueList), name=f"{items.name}s"),
         path(f"{address}/new", _view(items, catalogue.CatalogueNew), name=f"{items.name}-new"),

@@ -1,7 +1,7 @@
 """An agency, which resells the service under its own brand: its people, keys, plans and add-ons; and the switches."""
 
 import uuid
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -84,7 +84,7 @@ class Member(models.Model):
     role = models.CharField(max_length=10, choices=Role)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[MemberQuerySet] = MemberQuerySet.as_manager()  # type: ignore[assignment]  # a manager has all of it
+    objects = MemberQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -130,7 +130,7 @@ class APIKey(models.Model):
     )
     replaced_by = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="replaces")
 
-    objects: ClassVar[KeyQuerySet] = KeyQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = KeyQuerySet.as_manager()
 
     class Meta:
         abstract = True

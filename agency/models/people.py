@@ -3,9 +3,10 @@
 import uuid
 from datetime import datetime
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import Q
@@ -64,7 +65,7 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField(editable=False)
     ended_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[InvitationQuerySet] = InvitationQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = InvitationQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -142,7 +143,7 @@ class SignUpSettings(models.Model):
     terms_url = models.CharField(max_length=LONGEST_LINK, blank=True)
     privacy_url = models.CharField(max_length=LONGEST_LINK, blank=True)
 
-    objects: ClassVar[SignUpSettingsQuerySet] = SignUpSettingsQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = SignUpSettingsQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "sign-up settings"
@@ -226,9 +227,10 @@ class UserSession(AbstractBaseSession):
         indexes = [models.Index(fields=["user"], condition=Q(user__isnull=False), name="session_of_user")]
 
     @classmethod
-    def get_session_store_class(cls) -> Any:
+    def get_session_store_class(cls) -> type[SessionBase]:
         """Return the class that reads `session_data`."""
-        return import_module(settings.SESSION_ENGINE).SessionStore
+        store: type[SessionBase] = import_module(settings.SESSION_ENGINE).SessionStore
+        return store
 
     def __str__(self) -> str:
         return f"session of {self.user_id or 'nobody'}"

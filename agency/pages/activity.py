@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.models import ActivityEntry
+from agency.models.agencies import APIKey
 from agency.pages.pagination import LARGEST_ID
 from agency.pages.periods import PERIOD, beginning_of
 from agency.pages.registry import ActivityDetail, StrOrPromise, activity_actions, activity_details, activity_targets
@@ -45,7 +46,7 @@ def grouped_actions() -> list[ChoiceGroup]:
 MOST_OFFERED: Final = 200
 
 
-def actors(asked: str, label: str, people: Iterable[str], keys: "QuerySet[Any]") -> list[ChoiceGroup]:
+def actors(asked: str, label: str, people: Iterable[str], keys: "QuerySet[APIKey]") -> list[ChoiceGroup]:
     """Return whose changes the log can show: people under their label, API keys by name, and whoever is asked for."""
     emails = sorted(set(people))
     names = sorted(set(keys.order_by("-id").values_list("name", flat=True)[:MOST_OFFERED]))
@@ -75,7 +76,7 @@ def target_url(entry: ActivityEntry) -> str:
 
 def details_of(entry: ActivityEntry) -> Iterator[tuple[str, str]]:
     """Yield what the entry says besides its action and its changes, as pairs of a label and a text."""
-    details: dict[str, Any] = entry.details
+    details: dict[str, object] = entry.details
     if details.keys() == {"from", "to"}:
         yield capfirst(_("change")), _as_text(details)
         return
@@ -97,7 +98,7 @@ def _declared(action: str, name: str) -> ActivityDetail:
     return activity_details.get(name) or ActivityDetail(name, name.replace("_", " "))
 
 
-def _as_text(value: Any, detail: ActivityDetail | None = None) -> str:
+def _as_text(value: object, detail: ActivityDetail | None = None) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, int):
@@ -212,12 +213,12 @@ def changes_for_customers(entry: ActivityEntry) -> list[ShownChange]:
     return changes_under(entry.action, entry.changes, for_customers=True)
 
 
-def changes_under(action: str, changes: dict[str, Any], *, for_customers: bool = False) -> list[ShownChange]:
+def changes_under(action: str, changes: Mapping[str, object], *, for_customers: bool = False) -> list[ShownChange]:
     """Return the changes recorded under an action; a field that is no longer declared is shown by its name."""
     return list(_shown(action, changes, for_customers)) if changes else []
 
 
-def _shown(action: str, changes: dict[str, Any], for_customers: bool) -> Iterator[ShownChange]:
+def _shown(action: str, changes: Mapping[str, object], for_customers: bool) -> Iterator[ShownChange]:
     known = recorded_actions.get(action)
     fields = known.fields if known else ()
     for recorded in fields:
@@ -229,7 +230,7 @@ def _shown(action: str, changes: dict[str, Any], for_customers: bool) -> Iterato
             yield ShownChange(capfirst(name.replace("_", " ")), has_values=False)
 
 
-def _change(field: RecordedField, pair: Any) -> ShownChange:
+def _change(field: RecordedField, pair: object) -> ShownChange:
     label = capfirst(str(field.label))
     if field.hidden or not isinstance(pair, list):
         return ShownChange(label, has_values=False)
@@ -250,7 +251,7 @@ def _written(field: RecordedField, value: Any) -> str:
     return _by_kind(field.shown, value)
 
 
-def _by_kind(shown: ValueFormat, value: Any) -> str:
+def _by_kind(shown: ValueFormat, value: object) -> str:
     if isinstance(value, bool):
         return _("On") if value else _("Off")
     if shown is ValueFormat.NUMBER and isinstance(value, int):
@@ -296,7 +297,7 @@ def filter_entries(
     entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], doors: Sequence[ActorFilter], *, now: datetime
 ) -> "QuerySet[ActivityEntry]":
     """Return the entries that match all filters; a value that no entry can have matches none. A period ends now."""
-    wanted: dict[str, Any] = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
+    wanted: dict[str, str] = {field: asked[name] for name, field in _FIELDS.items() if asked.get(name)}
     door = {one.name: one.entries for one in doors}.get(asked["door"]) if asked.get("door") else Q()
     if door is None or not all(is_storable(value) for value in wanted.values()):
         return entries.none()
@@ -306,13 +307,13 @@ def filter_entries(
         return entries.none()
 
 
-def _times(entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], now: datetime) -> dict[str, Any]:
+def _times(entries: "QuerySet[ActivityEntry]", asked: Mapping[str, str], now: datetime) -> dict[str, object]:
     """Return the bounds of time and id, both days included. Raises `ValueError` or `OverflowError` for invalid values.
 
     Ids rise with time. The index of times gives the ids between which the days lie. Without them the list, which is
     ordered by id, would be read from its newest entry down to those days.
     """
-    bounds: dict[str, Any] = {}
+    bounds: dict[str, object] = {}
     begins = [_midnight(date.fromisoformat(first))] if (first := asked.get("from")) else []
     begins += [beginning_of(period, now)] if (period := asked.get("period")) else []
     if begins:

@@ -1,7 +1,6 @@
 """What the pages of agencies' and workspaces' API keys share."""
 
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -13,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agency.pages.forms import MultilineField
+from agency.pages.pagination import Row
 from agency.pages.tables import Column, Table
 from agency.services.keys import LONGEST_LIFE, KeyLimits
 from config.api.keys import LONGEST_NETWORK, MOST_NETWORKS, parse_network
@@ -105,7 +105,7 @@ class RollForm(forms.Form):
         return now + timedelta(hours=hours) if hours else None
 
 
-def roll_page_context(*, name: str, prefix: str) -> dict[str, Any]:
+def roll_page_context(*, name: str, prefix: str) -> dict[str, object]:
     """Return the texts of the form that asks before a key is rolled."""
     return {
         "heading": _("Roll %(name)s?") % {"name": name},
@@ -115,12 +115,12 @@ def roll_page_context(*, name: str, prefix: str) -> dict[str, Any]:
     }
 
 
-def live_keys_first(keys: "QuerySet[Any]") -> "QuerySet[Any]":
+def live_keys_first(keys: "QuerySet[Row]") -> "QuerySet[Row]":
     """Order keys for their list: live keys before ended keys, the newest first in both."""
     return keys.order_by(IS_OVER, F("revoked_at").desc(nulls_first=True), "-created_at", "-id")
 
 
-def revocation_page_context(*, name: str, prefix: str, warning: str) -> dict[str, Any]:
+def revocation_page_context(*, name: str, prefix: str, warning: str) -> dict[str, object]:
     """Return the texts of the form that asks before a key is revoked."""
     return {
         "heading": _("Revoke %(name)s?") % {"name": name},

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -19,6 +20,18 @@ from agency.models.branding import AGENCY_PICTURE_BYTE_FIELDS, Picture
 from agency.services.hosts import agency_of_host, cached_agencies_by_host, language_of_host, url_of_host
 from config.api.text_fields import known_zones
 from config.serving.middleware import NOT_LOGGED, Next, is_api
+
+if TYPE_CHECKING:
+
+    class PageRequest(HttpRequest):
+        """A request with what our middleware and views note on it."""
+
+        host_agency_id: int | None
+        host_url: str
+        made_for: UUID
+        _locale_of: User
+        _view_has_failed: bool
+
 
 # A proxy inside the network asks there, under whatever name it knows this process by.
 TLS_ALLOWED = "/internal/tls-allowed"
@@ -79,12 +92,12 @@ class HostMiddleware:
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: "PageRequest") -> HttpResponseBase:
         name = host_name(request.META.get("HTTP_HOST", request.META.get("SERVER_NAME", "")))
         agency_id = None if name in settings.HOSTS else agency_of_host(name)
-        request.host_agency_id = agency_id  # type: ignore[attr-defined]  # see `host_agency_id`
+        request.host_agency_id = agency_id  # see `host_agency_id`
         if agency_id is not None:
-            request.host_url = url_of_host(name)  # type: ignore[attr-defined]  # what `origin` gives
+            request.host_url = url_of_host(name)  # what `origin` gives
             return self._on_agencys_host(request)
         if is_installations(name) or request.path in ON_ANY_UNKNOWN_HOST:
             return self.get_response(request)
@@ -178,7 +191,7 @@ def cached_theme(request: HttpRequest) -> Theme:
     return PRODUCT if host is None else _remembered.get(host, NEUTRAL)
 
 
-def theme_context(request: HttpRequest) -> Mapping[str, Any]:
+def theme_context(request: HttpRequest) -> Mapping[str, object]:
     """Give every template `look`, which makes no query unless the template uses it."""
     return {"look": SimpleLazyObject(lambda: theme_of_host(request))}
 
@@ -219,9 +232,9 @@ class PageLocaleMiddleware:
         return response
 
 
-def remember_locale(request: HttpRequest, user: User) -> None:
+def remember_locale(request: "PageRequest", user: User) -> None:
     """Have the response set the cookies with this person's choices."""
-    request._locale_of = user  # type: ignore[attr-defined]  # ours alone
+    request._locale_of = user
 
 
 def prefer_language_of(request: HttpRequest, agency: Agency) -> None:
@@ -242,7 +255,7 @@ def chosen_language(request: HttpRequest) -> str:
 
 
 @receiver(user_logged_in)
-def _signed_in(sender: Any, request: HttpRequest, user: User, **_: Any) -> None:
+def _signed_in(sender: object, request: "PageRequest", user: User, **_: object) -> None:
     remember_locale(request, user)
 
 

@@ -4,7 +4,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from io import BytesIO
 from typing import Any, Final
@@ -36,7 +36,9 @@ SELECTED = " selected"
 class LongSelect(forms.Select):
     """A select of several hundred choices, written directly, as Django renders two templates for each choice."""
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+    def render(
+        self, name: str, value: object, attrs: Mapping[str, object] | None = None, renderer: object = None
+    ) -> SafeString:
         built = self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
         return format_html("<select{}>{}</select>", flatatt(built), self.written(str(value or "")))
 
@@ -44,7 +46,7 @@ class LongSelect(forms.Select):
         return options_of(self.choices, chosen)
 
 
-def options_of(choices: Iterable[tuple[Any, Any]], chosen: str) -> SafeString:
+def options_of(choices: Iterable[tuple[object, object]], chosen: str) -> SafeString:
     """Write the options of a select, and its groups, each a label with its own choices."""
     # Escapes as `format_html` would, which takes six times as long for so many options.
     return SafeString("".join(_option_or_group(value, label, chosen) for value, label in choices))
@@ -62,7 +64,7 @@ class NaiveDateTimeField(forms.DateTimeField):
 
     widget = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: str | datetime | date | None) -> datetime | None:
         with timezone.override(UTC):
             return super().to_python(value)
 
@@ -72,7 +74,7 @@ class LineField(forms.CharField):
 
     forbidden = CONTROLS
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         text = super().to_python(value) or ""
         return text if has_visible_text(text) else ""
 
@@ -92,7 +94,7 @@ class MultilineField(LineField):
     widget = forms.Textarea
     forbidden = CONTROLS_BUT_LINES
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
 
 
@@ -110,7 +112,7 @@ class EmailField(forms.EmailField):
         widget = forms.EmailInput(attrs={"autocapitalize": "none", "spellcheck": "false"})
         super().__init__(**{"max_length": 254, "label": _("E-mail"), "widget": widget, **options})
 
-    def to_python(self, value: Any) -> str:
+    def to_python(self, value: object) -> str:
         return (super().to_python(value) or "").lower()
 
     def validate(self, value: str) -> None:
@@ -212,7 +214,7 @@ class BoundedUpload(FileUploadHandler):
     The form can then say what is wrong.
     """
 
-    def handle_raw_input(self, input_data: Any, META: Any, *args: Any, **options: Any) -> None:  # noqa: N803  # Django's
+    def handle_raw_input(self, input_data: object, META: Mapping[str, str], *args: object, **options: object) -> None:  # noqa: N803  # Django's
         """Look up how large a file this address accepts."""
         rule = body_rules.of(META.get("PATH_INFO", ""))
         self._most_bytes = MOST_BYTES if rule is body_rules.default else rule.most_bytes
@@ -252,19 +254,19 @@ class LocalDecimalField(forms.DecimalField):
     widget = forms.TextInput
     default_error_messages = {"invalid": _("Enter a number such as %(example)s, without separating thousands.")}
 
-    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, object]:
         attrs = {**super().widget_attrs(widget), "autocomplete": "off"}
         # The keyboard of a phone for decimals may have no minus sign.
         is_never_negative = isinstance(self.min_value, int | Decimal) and self.min_value >= 0
         return {**attrs, "inputmode": "decimal"} if is_never_negative else attrs
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         """Write a number for the field, without decimals if the field takes none, as it may be sent back."""
         if not isinstance(value, int | float | Decimal):
             return value
         return format_typed(value, 0 if self.decimal_places == 0 and value == int(value) else None)
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> Any:
         text = "" if value is None else str(value)
         if not text.strip():
             return None
@@ -275,7 +277,7 @@ class LocalDecimalField(forms.DecimalField):
             raise ValidationError(self.error_messages["invalid"], code="invalid", params={"example": example})
         return number
 
-    def run_validators(self, value: Any) -> None:
+    def run_validators(self, value: object) -> None:
         """Write the limit that a number has passed in the page's language, too."""
         try:
             super().run_validators(value)

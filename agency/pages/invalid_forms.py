@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from cryptography.fernet import InvalidToken
@@ -16,12 +16,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Ht
 from django.utils.cache import add_never_cache_headers
 from django.utils.crypto import salted_hmac
 from django.utils.translation import get_language
+from django.views import View
 
 from agency.pages.forms import NONCE_PARAMETER, form_nonce_value, nonce_in_query, submitted_nonce
 from config.api.requests import client_address, rate_limit_bucket
 from config.encryption import keyring
 from config.redis import RedisUnavailable, call_redis
 from config.serving.middleware import Next
+
+if TYPE_CHECKING:
+    from agency.pages.branding import PageRequest
 
 # Pages that refuse a form are kept for ten minutes, so that they can be shown by GET. A page is shown only to the
 # browser and the person who sent the form, at one address and in one agency or workspace; its key is made from all of
@@ -199,9 +203,9 @@ class InvalidFormMiddleware:
             return _with_kept_page(request, response)
         return response
 
-    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
+    def process_exception(self, request: "PageRequest", exception: Exception) -> None:
         """Record that the view has failed, as the page that says so is no form."""
-        request._view_has_failed = True  # type: ignore[attr-defined]  # ours alone
+        request._view_has_failed = True
 
     def _answer_form(self, request: HttpRequest) -> HttpResponseBase:
         has_page = is_navigation(request) or f"{NONCE_PARAMETER}=" in request.headers.get("Referer", "")
@@ -286,7 +290,7 @@ def _forget(request: HttpRequest, browser: Browser) -> None:
 
 def _form_page_of(request: HttpRequest) -> tuple[str, QueryDict] | None:
     """Return path and query of the page with the form, with the query that the page was opened with."""
-    view: Any = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
+    view: type[View] | None = getattr(request.resolver_match and request.resolver_match.func, "view_class", None)
     find = getattr(view, "address_of_form", None)
     if find is None and (view is None or "get" not in view.http_method_names or not hasattr(view, "get")):
         return None

@@ -1,8 +1,7 @@
 """Pages of notifications for console and dashboard: the list, marking as read, and preferences."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -129,7 +128,13 @@ class NotificationsReadPage(NotificationPage):
 class PreferencesForm(forms.Form):
     """A row for each kind, with the delivery methods that it allows."""
 
-    def __init__(self, data: Any, *, kinds: Collection[NotificationKind], initial: dict[str, DeliveryMethod]) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None,
+        *,
+        kinds: Collection[NotificationKind],
+        initial: dict[str, DeliveryMethod],
+    ) -> None:
         super().__init__(data, initial=initial)
         for kind in kinds:
             self.fields[kind.name] = forms.ChoiceField(
@@ -142,7 +147,7 @@ class NotificationSettingsPage(FormView[PreferencesForm], NotificationPage):
 
     template_name = "agency/notifications/settings.html"
 
-    def make_form(self, data: Any = None) -> PreferencesForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PreferencesForm:
         kinds = self.notification_kinds
         initial = preferences_of(
             user=person_of(self.request), area=self.area_id, kinds=kinds, role=self.notification_role
@@ -154,5 +159,5 @@ class NotificationSettingsPage(FormView[PreferencesForm], NotificationPage):
         set_preferences(user=person_of(self.request), area=self.area_id, kinds=self.notification_kinds, ways=ways)
         return self.done(_("Your preferences were saved."), self.nav)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"heading": _("Notification preferences"), "ways": DeliveryMethod.choices}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
@@ -73,7 +73,7 @@ def read_pages(request: HttpRequest, total: int, is_capped: bool = False) -> Num
     return NumberedPages(asked, total, read_size(request), is_capped)
 
 
-def count_capped(rows: "QuerySet[Any]") -> tuple[int, bool]:
+def count_capped(rows: "QuerySet[Row]") -> tuple[int, bool]:
     """Count rows up to 10,000; return the number, and whether there are more."""
     found = rows.order_by().values("pk")[: MOST_COUNTED + 1].count()
     return min(found, MOST_COUNTED), found > MOST_COUNTED

@@ -18,7 +18,7 @@ from django.views import View
 
 from agency.pages.branding import in_page_language
 from agency.pages.forms import LineField
-from agency.pages.pagination import SIZES, KeysetPage, NumberedPages, count_capped, read_pages, read_size
+from agency.pages.pagination import SIZES, KeysetPage, NumberedPages, Row, count_capped, read_pages, read_size
 from agency.pages.registry import StrOrPromise
 from agency.pages.views import SignedInView, person_of
 from agency.services.page_records import ViewNotFound, forget_view, save_view, saved_views
@@ -216,17 +216,17 @@ class TableState:
         """What a saved view keeps: empty if the list is as it is without a query."""
         return view_of(self._request.GET, usual={"sort": self.table.sort, "size": str(SIZES[0])})
 
-    def fetch(self, rows: "QuerySet[Any]") -> "TableState":
+    def fetch(self, rows: "QuerySet[Row]") -> "TableState":
         """Count the rows as far as a count is cheap, and fetch the requested page."""
         pages = read_pages(self._request, *count_capped(rows))
         ordered = rows.order_by(*self.order) if self.order else rows
         return self.show(list(ordered[pages.offset : pages.offset + pages.size]), pages)
 
-    def show(self, rows: Sequence[Any], pages: NumberedPages) -> "TableState":
+    def show(self, rows: Sequence[object], pages: NumberedPages) -> "TableState":
         self.rows, self.pages = rows, pages
         return self
 
-    def show_keyset(self, page: KeysetPage[Any]) -> "TableState":
+    def show_keyset(self, page: KeysetPage[Row]) -> "TableState":
         """Show a page of an endless list, which is not counted."""
         self.rows, self.keyset = page.rows, page
         return self

@@ -1,9 +1,9 @@
 """The bases of pages for signed-in people and of pages that are a form: access, refusals, forms that count once."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
 from django import forms
@@ -48,6 +48,9 @@ from agency.pages.registry import StrOrPromise
 from agency.services.page_records import claim_submission, finish_submission, redirect_of_submission
 from config.errors import DomainError, NotFound
 
+if TYPE_CHECKING:
+    from agency.pages.branding import PageRequest
+
 OUT_OF_DATE = gettext_lazy("This form is out of date, and nothing was done. Check it and send it again.")
 
 
@@ -58,6 +61,8 @@ class SignedInView(View):
     where the first one did. A view without GET names in `form_page` the page with its form.
     """
 
+    if TYPE_CHECKING:
+        request: PageRequest
     http_method_names = ["get", "head", "post"]
     landing_page: ClassVar[str]
     nav: ClassVar[str] = ""
@@ -66,7 +71,7 @@ class SignedInView(View):
     sent_already: ClassVar[StrOrPromise] = gettext_lazy("This form was already sent. This is the result.")
     keeps_form_data: ClassVar[bool] = False
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         response = self.check_access(request) or self._run(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
@@ -103,7 +108,7 @@ class SignedInView(View):
 
     def refuse_other(self, made_for: UUID, name: str) -> HttpResponse | None:
         """Refuse a form that names another agency or workspace, from before a switch in another tab."""
-        self.request.made_for = made_for  # type: ignore[attr-defined]  # a refused page is shown only there
+        self.request.made_for = made_for  # a refused page is shown only there
         if self.request.POST.get("made_for") in (None, str(made_for)):
             return None
         message = _("You have switched to %(name)s meanwhile. Nothing was changed.")
@@ -125,7 +130,7 @@ class SignedInView(View):
                 continue
         return reverse(cls.landing_page)
 
-    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def http_method_not_allowed(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         """Redirect a person who opens a button's address to the page with the button."""
         if request.method in {"GET", "HEAD"}:
             return redirect(self.address_of_form(request))
@@ -133,7 +138,7 @@ class SignedInView(View):
         answer.headers["Allow"] = ", ".join(name.upper() for name in self.http_method_names if hasattr(self, name))
         return answer
 
-    def _run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def _run(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         try:
             if request.method == "POST":
                 self.prepare(request, *args, **kwargs)
@@ -155,14 +160,14 @@ class SignedInView(View):
         """Say whether this POST changes nothing, such as one that shows a form again."""
         return False
 
-    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def handle(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         """Call the method; for a form that counts once, this runs inside its transaction."""
         return super().dispatch(request, *args, **kwargs)
 
-    def prepare(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+    def prepare(self, request: HttpRequest, *args: object, **kwargs: object) -> None:
         """Do what needs the network or a storage, before the form's transaction begins."""
 
-    def _send_once(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def _send_once(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         nonce = nonce_of(request, request.POST[NONCE_FIELD])
         if nonce is None:
             return self.refuse_out_of_date(request, **kwargs)
@@ -202,7 +207,7 @@ class SignedInView(View):
         """The id of the agency or workspace whose pages these are. Each area overrides this."""
         raise NotImplementedError
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         """Render a page inside its area's frame. Each area overrides this.
 
         Templates that areas share get the area's namespace (`area`), its `frame` and its `hidden_fields`.
@@ -229,7 +234,7 @@ class FormView(SignedInView, Generic[FormOf]):
     template_name: ClassVar[str]
     keeps_form_data: ClassVar[bool] = True
 
-    def make_form(self, data: Any = None) -> FormOf:
+    def make_form(self, data: Mapping[str, object] | None = None) -> FormOf:
         """Make the page's form, bound to `data` if it is given. Each page overrides this."""
         raise NotImplementedError
 
@@ -237,19 +242,19 @@ class FormView(SignedInView, Generic[FormOf]):
         """Call the service with the valid form, and return the response. Each page overrides this."""
         raise NotImplementedError
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Return what the template needs besides the form: `heading`, `back`, `submit` and such."""
         return {}
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         """Look up what the address names. Raises `NotFound`."""
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         elsewhere = self._keep_in_history(request) if self.creates else None
         return elsewhere or self.show(self.make_form(self.form_data_again()))
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         form = self.make_form(request.POST)
         if form.is_valid():
@@ -269,7 +274,7 @@ class FormView(SignedInView, Generic[FormOf]):
         kept = pop_form_draft(self.request, self.request.path)
         return kept.data if kept else None
 
-    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponseBase:
+    def refuse_out_of_date(self, request: HttpRequest, **ids: UUID | None) -> HttpResponseBase:
         """Show the form again with what was typed."""
         self.find(**ids)
         form = self.make_form(request.POST)

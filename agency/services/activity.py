@@ -23,8 +23,8 @@ from agency.actors import Actor
 from agency.models import ActivityEntry, MailSettings, Member
 from config.hooks import Registry
 
-Changes = Mapping[str, tuple[Any, Any]]
-Recorded = dict[str, list[Any] | None]
+Changes = Mapping[str, tuple[object, object]]
+Recorded = dict[str, list[object] | None]
 
 MOST_FIELDS: Final = 24
 LONGEST_VALUE: Final = 300
@@ -51,7 +51,7 @@ class RecordedField:
     name: str
     label: str | Promise
     shown: ValueFormat = ValueFormat.TEXT
-    choices: Iterable[tuple[Any, Any]] = ()
+    choices: Iterable[tuple[str, str | Promise]] = ()
     hidden: bool = False
     agency_only: bool = False
     cut_at: str = ""
@@ -86,7 +86,7 @@ LIMIT_FIELDS: Final = tuple(
 )
 
 
-def limit_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def limit_changes(before: Mapping[str, object], after: Mapping[str, object]) -> Changes:
     """Return the limits that differ, under the names of `LIMIT_FIELDS`."""
     pairs = {
         f"limits.{name}": (limits_of_plans.value(before, name), limits_of_plans.value(after, name))
@@ -95,12 +95,12 @@ def limit_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[s
     return {name: (was, is_now) for name, (was, is_now) in pairs.items() if was != is_now}
 
 
-def changes_to(instance: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+def changes_to(instance: object, values: Mapping[str, object]) -> dict[str, tuple[Any, Any]]:
     """Pair the present values of an object's fields with the new ones."""
     return {name: (getattr(instance, name), value) for name, value in values.items()}
 
 
-def from_differences(differences: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[Any, Any]]:
+def from_differences(differences: Mapping[str, Mapping[str, object]]) -> dict[str, tuple[object, object]]:
     """Convert changes from the form that events carry: `{field: {from, to}}`."""
     return {name: (one["from"], one["to"]) for name, one in differences.items()}
 
@@ -116,7 +116,7 @@ def recorded_changes(action: str, changes: Changes) -> Recorded:
     return written
 
 
-def _pair(field: RecordedField, before: Any, after: Any) -> list[Any] | None:
+def _pair(field: RecordedField, before: object, after: object) -> list[object] | None:
     """Return both values, or None if one of them is too long, as half of an address would survive an erasure."""
     try:
         pair = [_stored(before), _stored(after)]
@@ -128,7 +128,7 @@ def _pair(field: RecordedField, before: Any, after: Any) -> list[Any] | None:
     return pair if is_shown else None
 
 
-def _stored(value: Any) -> Any:
+def _stored(value: object) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str | Promise):
@@ -142,11 +142,11 @@ def _stored(value: Any) -> Any:
     raise TypeError(type(value))
 
 
-def _cut(value: Any, mark: str) -> Any:
+def _cut(value: object, mark: str) -> object:
     return value.partition(mark)[0] if isinstance(value, str) else value
 
 
-def _length(value: Any) -> int:
+def _length(value: object) -> int:
     return sum(map(_length, value)) + 2 * len(value) if isinstance(value, list) else len(str(value))
 
 
@@ -176,7 +176,7 @@ def record_activity(
     agency_id: int | None,
     target: tuple[str, object, str],
     workspace_uuid: UUID | None = None,
-    details: dict[str, Any] | None = None,
+    details: Mapping[str, object] | None = None,
     changes: Changes | None = None,
 ) -> None:
     """Add an entry; `target` is the kind, public id and name of what was changed. `details` holds no secret.

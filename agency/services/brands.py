@@ -7,11 +7,11 @@ import struct
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from io import BytesIO
 from threading import BoundedSemaphore
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from django.db import transaction
 from PIL import Image, ImageChops, ImageDraw, ImageFont, ImageStat
@@ -213,7 +213,7 @@ def remove_picture(*, agency: Agency, kind: PictureKind, by: Actor) -> None:
     _record(agency, f"brand.{kind}_removed", by)
 
 
-def _columns(kind: PictureKind, drawn: DrawnPicture | None) -> dict[str, Any]:
+def _columns(kind: PictureKind, drawn: DrawnPicture | None) -> dict[str, object]:
     """Return the columns of a picture, or of no picture."""
     return {
         kind: drawn.png if drawn else None,
@@ -223,7 +223,7 @@ def _columns(kind: PictureKind, drawn: DrawnPicture | None) -> dict[str, Any]:
     }
 
 
-def _save(brand: Brand, values: dict[str, Any]) -> None:
+def _save(brand: Brand, values: Mapping[str, object]) -> None:
     for name, value in values.items():
         setattr(brand, name, value)
     brand.save(update_fields=[*values, "changed_at"])

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import DataError, IntegrityError, transaction
 from django.db.models import F
+from django.forms import BaseForm
 from django.utils.functional import Promise
 from django.utils.translation import gettext_noop
 
@@ -52,7 +53,7 @@ class IdBatch:
     """Some objects of a list, by their rows' ids; `cursor` is where the next objects begin, None at the end."""
 
     ids: Sequence[int]
-    cursor: Any
+    cursor: object
 
 
 def reason_to_stop(job: Job) -> str:
@@ -103,8 +104,8 @@ class BulkAction:
     label: Text
     text: Text
     apply: "Callable[[BulkCall], bool]"
-    make_form: Callable[[Agency, Any], Any]
-    parameters_of: Callable[[Any], dict[str, Any]] = lambda _: {}
+    make_form: Callable[[Agency, Mapping[str, object] | None], BaseForm]
+    parameters_of: Callable[[Any], Mapping[str, object]] = lambda _: {}
     is_dangerous: bool = False
 
 
@@ -168,7 +169,7 @@ class TooManySelected(Conflict):
 
 @transaction.atomic
 def start_bulk_operation(
-    *, action: BulkAction, selection: Selection, parameters: Mapping[str, Any], now: datetime, by: Actor
+    *, action: BulkAction, selection: Selection, parameters: Mapping[str, object], now: datetime, by: Actor
 ) -> BulkOperation:
     """Begin an action on the chosen objects. Raises `NothingSelected`, `TooManySelected`, `TooManyJobs`."""
     agency = selection.agency
@@ -232,7 +233,7 @@ def selection_of(operation: BulkOperation) -> Selection:
     )
 
 
-def _record(operation: BulkOperation, action: str, by: Actor, details: dict[str, Any]) -> None:
+def _record(operation: BulkOperation, action: str, by: Actor, details: Mapping[str, object]) -> None:
     action_of = bulk_actions.get(operation.kind)
     label = str(action_of.label) if action_of else operation.kind
     target = ("bulk_operation", operation.uuid, label)

@@ -6,7 +6,7 @@ An edit of a plan or an add-on changes no sub-account until the item is assigned
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack
 
 from django.db import IntegrityError, transaction
 
@@ -58,7 +58,7 @@ class CatalogueChanges(TypedDict, total=False):
 
     name: str
     description: str
-    limits: Mapping[str, Any]
+    limits: Mapping[str, object]
 
 
 def default_plan_of(agency: Agency) -> Plan | None:
@@ -85,7 +85,7 @@ def update_item(*, item: Item, by: Actor, **changes: Unpack[CatalogueChanges]) -
     Raises `CatalogueNameTaken`, and `PlanNotFound` or `AddonNotFound` if it was archived meanwhile.
     """
     item = _lock(item)
-    values: dict[str, Any] = {**changes}
+    values: dict[str, object] = {**changes}
     if "name" in changes:
         values["name"] = changes["name"].strip()
     if "limits" in changes:
@@ -177,7 +177,7 @@ def _kind(item: Plan | Addon) -> str:
     return "plan" if isinstance(item, Plan) else "addon"
 
 
-def _changes_to(item: Plan | Addon, changed: Mapping[str, Any]) -> Changes:
+def _changes_to(item: Plan | Addon, changed: Mapping[str, object]) -> Changes:
     changes = changes_to(item, changed)
     before, after = changes.pop("limits", (item.limits, item.limits))
     return {**changes, **limit_changes(before, after)}
@@ -189,7 +189,7 @@ def _record(item: Plan | Addon, what: str, by: Actor, changes: Changes | None = 
 
 
 FRAGMENT = re.compile(r"[A-Za-z0-9!$%&'()*+,./:;=?@_~-]*", re.ASCII)
-LINKS = ("terms_url", "privacy_url")
+LINKS: Final[tuple[Literal["terms_url", "privacy_url"], ...]] = ("terms_url", "privacy_url")
 
 
 class SignUpNeedsPlan(InvalidInput):
@@ -230,7 +230,7 @@ def change_sign_up(*, agency: Agency, plan: Plan | None, by: Actor, **changes: U
     """
     for field in LINKS:
         if field in changes:
-            changes[field] = checked_link(changes[field], field=field)  # type: ignore[literal-required]  # one of both
+            changes[field] = checked_link(changes[field], field=field)
     Agency.objects.select_for_update(no_key=True).only("pk").get(pk=agency.pk)
     settings = sign_up_settings_of(agency)
     made = {
@@ -238,8 +238,8 @@ def change_sign_up(*, agency: Agency, plan: Plan | None, by: Actor, **changes: U
         for field, value in changes.items()
         if getattr(settings, field) != value
     }
-    for field in made:
-        setattr(settings, field, changes[field])  # type: ignore[literal-required]  # they are its own
+    for name, (_, value) in made.items():
+        setattr(settings, name, value)
     if plan is None and (settings.is_on or settings.allows_further_workspaces):
         raise SignUpNeedsPlan
     if made:

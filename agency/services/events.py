@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from django.db import transaction
@@ -41,13 +40,13 @@ subscriber_checks = Registry[SubscriptionSource](
 
 
 def envelope(
-    *, id: uuid.UUID, event: str, occurred_at: datetime, tenant: Tenant, data: Mapping[str, Any], test: bool = False
+    *, id: uuid.UUID, event: str, occurred_at: datetime, tenant: Tenant, data: Mapping[str, object], test: bool = False
 ) -> bytes:
     """Build the exact bytes that receivers get: `{id, event, occurred_at, agency_id, data}`, `test` only when true.
 
     An event for a workspace has `workspace_id`, the workspace's uuid, in the place of `agency_id`.
     """
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "id": str(id),
         "event": event,
         "occurred_at": occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
@@ -66,7 +65,7 @@ def _owner(tenant: Tenant) -> dict[str, int | str]:
 
 
 def record_event(
-    *, tenant: Tenant, name: str, data: Any, now: datetime, workspace_uuid: uuid.UUID | None = None
+    *, tenant: Tenant, name: str, data: object, now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event | None:
     """Record a declared event in the change's transaction; None if its type needs a subscriber and it has none.
 
@@ -83,7 +82,7 @@ def record_event(
 
 
 def write_event(
-    *, tenant: Tenant, name: str, data: Mapping[str, Any], now: datetime, workspace_uuid: uuid.UUID | None = None
+    *, tenant: Tenant, name: str, data: Mapping[str, object], now: datetime, workspace_uuid: uuid.UUID | None = None
 ) -> Event:
     """Write an event whose `data` is JSON already, and wake the dispatcher once the event is committed."""
     _require_transaction()
@@ -107,7 +106,7 @@ class NewEvent:
 
     tenant: Tenant
     name: str
-    data: Any
+    data: object
     occurred_at: datetime
 
 

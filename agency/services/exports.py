@@ -60,17 +60,17 @@ def csv_line(cells: Iterable[str]) -> str:
     return written.getvalue()
 
 
-def csv_row(columns: Sequence[str], row: Mapping[str, Any]) -> str:
+def csv_row(columns: Sequence[str], row: Mapping[str, object]) -> str:
     """Write the values of a row as a line."""
     return csv_line(_text(row[column]) for column in columns)
 
 
-def json_line(columns: Sequence[str], row: Mapping[str, Any]) -> str:
+def json_line(columns: Sequence[str], row: Mapping[str, object]) -> str:
     """Write a row as an object on one line; no value in it can begin a second line."""
     return orjson.dumps({column: row[column] for column in columns}, option=orjson.OPT_UTC_Z).decode() + "\n"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a value as a cell shows it: times in UTC, numbers as they are, None as an empty text."""
     if value is None:
         return ""
@@ -89,8 +89,8 @@ def _text(value: Any) -> str:
 class RowBatch:
     """Some rows of a list, each with all of its columns; `cursor` is where the next rows begin, None at the end."""
 
-    rows: Sequence[Mapping[str, Any]]
-    cursor: Any
+    rows: Sequence[Mapping[str, object]]
+    cursor: object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,5 +276,5 @@ def _selection_of(export: Export) -> Selection:
 def _record(export: Export, action: str, by: Actor) -> None:
     source = export_sources.get(export.kind)
     target = ("export", export.uuid, str(source.label) if source else export.kind)
-    details: dict[str, Any] = {"format": export.format}
+    details = {"format": export.format}
     record_activity(by=by, action=action, agency_id=export.agency_id, target=target, details=details)

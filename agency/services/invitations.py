@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -48,7 +47,7 @@ class HasAPassword(Conflict):
 Answer = Callable[..., None]
 
 
-def _nothing(**_: Any) -> None:
+def _nothing(**_: object) -> None:
     """Do nothing."""
 
 

@@ -1,6 +1,6 @@
 """API keys of an agency: issued once, kept as a digest, rolled, revoked and authenticated."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
@@ -78,9 +78,9 @@ def new_key_values(*, prefix: str, name: str, by: Actor, **limits: Unpack[KeyLim
     return values, plaintext
 
 
-def recorded_limits(key: APIKey) -> dict[str, Any]:
+def recorded_limits(key: APIKey) -> dict[str, object]:
     """Return what the activity log keeps of a new key besides its prefix."""
-    limits: dict[str, Any] = {}
+    limits: dict[str, object] = {}
     if key.expires_at:
         limits["expires_at"] = key.expires_at.isoformat()
     if key.allowed_networks:
@@ -161,7 +161,7 @@ def revoke_agency_key(*, key: AgencyKey, now: datetime, by: Actor) -> bool:
     return bool(changed)
 
 
-def _record(key: AgencyKey, action: str, by: Actor, details: dict[str, Any] | None = None) -> None:
+def _record(key: AgencyKey, action: str, by: Actor, details: Mapping[str, object] | None = None) -> None:
     target = ("agency_key", key.uuid, key.name)
     record_activity(by=by, action=action, agency_id=key.agency_id, target=target, details=details)
 

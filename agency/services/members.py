@@ -1,7 +1,7 @@
 """The people of an agency's console and their roles, and changes of users."""
 
 from collections.abc import Iterable
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
 from django.contrib.auth.models import Group
@@ -152,7 +152,7 @@ def change_user(
     """Change a person or their groups of rights; a person who may no longer sign in is shut out at once."""
     require_no_web_addresses(name=changes.get("name", ""))
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    made: dict[str, tuple[Any, Any]] = {}
+    made: dict[str, tuple[object, object]] = {}
     for field, value in changes.items():
         before = getattr(user, field)
         if before != value:
@@ -208,7 +208,7 @@ def erase_user(*, user: User, email: str, by: Actor) -> None:
     record_activity(by=by, action="user.erased", agency_id=None, target=("user", user.pk, email))
 
 
-def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, tuple[Any, Any]]:
+def _set_groups(user: User, groups: Iterable[Group]) -> dict[str, tuple[object, object]]:
     before, after = sorted(group.name for group in user.groups.all()), sorted(group.name for group in groups)
     user.groups.set(groups)
     return {"groups": (before, after)} if before != after else {}

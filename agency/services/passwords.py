@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from agency.actors import Actor
 from agency.models import Agency, Mail, Member, PasswordResetRequest, PushSubscription, User, UserSession
@@ -143,7 +143,7 @@ class AddressRequests:
     """
 
     name: str
-    waiting: Callable[[], QuerySet[Any]]
+    waiting: Callable[[], QuerySet[Model]]
     answer: Callable[[Any], None]
 
 
@@ -174,7 +174,7 @@ def answer_next_request(requests: AddressRequests) -> bool:
     return run_begun(begun_try, answer, give_up=leave_out, counts_faults=True)
 
 
-def _locked(requests: AddressRequests) -> QuerySet[Any]:
+def _locked(requests: AddressRequests) -> QuerySet[Model]:
     return requests.waiting().select_for_update(skip_locked=True, of=("self",)).select_related("agency")
 
 

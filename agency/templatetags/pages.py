@@ -210,7 +210,7 @@ def amount(limit: int | None) -> str:
 
 
 @register.filter
-def lookup(mapping: dict[str, Any], key: str) -> Any:
+def lookup(mapping: Mapping[str, object], key: str) -> object:
     """Look up a key whose name only the template knows."""
     return mapping.get(key, "")
 
@@ -240,7 +240,7 @@ def sentence_of_line(line: Mapping[str, Any]) -> str:
 
 
 @register.filter
-def sentence_of_kind(kind: str, data: Mapping[str, Any]) -> str:
+def sentence_of_kind(kind: str, data: Mapping[str, object]) -> str:
     return sentence_of(kind, data)
 
 

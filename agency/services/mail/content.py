@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import formataddr, make_msgid, parseaddr
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
@@ -181,7 +181,7 @@ class MailLink:
     make_path: Callable[[Mail], str]
     is_installations: bool = False
     sets_password: Callable[[Mail], bool] = lambda _: False
-    make_context: Callable[[Mail], Mapping[str, Any]] = lambda _: {}
+    make_context: Callable[[Mail], Mapping[str, object]] = lambda _: {}
 
 
 mail_links = Registry[MailLink](

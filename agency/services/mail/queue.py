@@ -1,6 +1,6 @@
 """The queue of e-mails: rows written with their cause, the order and the limits of sending, the server that sends."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,6 +21,7 @@ HOUR = timedelta(hours=1)
 SHORTEST_WAIT = timedelta(minutes=1)
 PUT_BACK_AT_ONCE: Final = 1_000
 INSERTED_AT_ONCE: Final = 500
+Context = Mapping[str, object]
 INVITATIONS = frozenset(
     {
         Mail.Kind.OWNER_INVITATION,
@@ -173,24 +174,24 @@ FAILING_TRIES = FAILING_MAILS = 3
 BYTES_OF_MAIL = tuple(f"agency__{name}" for name in AGENCY_PICTURE_BYTE_FIELDS)
 
 
-def queue_mail(*, kind: Mail.Kind, user: User, context: dict[str, Any], agency: Agency | None = None) -> Mail:
+def queue_mail(*, kind: Mail.Kind, user: User, context: Context, agency: Agency | None = None) -> Mail:
     """Queue an e-mail to a person; it is sent only if the change around it is committed."""
     return _queue(kind=kind, user=user, recipient=user.email, agency=agency, context=context)
 
 
-def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: dict[str, Any]) -> Mail:
+def queue_invitation(*, kind: Mail.Kind, invitation: Invitation, context: Context) -> Mail:
     """Queue an e-mail with the link to an invitation, to the invitation's address."""
     return _queue(
         kind=kind, invitation=invitation, recipient=invitation.email, agency=invitation.agency, context=context
     )
 
 
-def queue_to_address(*, kind: Mail.Kind, recipient: str, context: dict[str, Any], agency: Agency | None = None) -> Mail:
+def queue_to_address(*, kind: Mail.Kind, recipient: str, context: Context, agency: Agency | None = None) -> Mail:
     """Queue an e-mail to an address that may belong to nobody yet."""
     return _queue(kind=kind, recipient=recipient, agency=agency, context=context)
 
 
-def queue_to_addresses(*, kind: Mail.Kind, contexts: Iterable[tuple[str, dict[str, Any]]], agency: Agency) -> None:
+def queue_to_addresses(*, kind: Mail.Kind, contexts: Iterable[tuple[str, Context]], agency: Agency) -> None:
     """Queue an e-mail of one kind to each address with its own context, such as for everybody in a class."""
     rows = (
         Mail(kind=kind, recipient=recipient, agency=agency, context=context, created_at=Now(), next_attempt_at=Now())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -20,7 +20,7 @@ from config.smtp import Step
 
 SUBMISSION_PORTS: Final = frozenset({465, 587})
 LONGEST_SECRET: Final = 500
-NO_SERVER: Final[dict[str, Any]] = {
+NO_SERVER: Final[dict[str, object]] = {
     "host": "",
     "port": None,
     "security": "",
@@ -30,7 +30,7 @@ NO_SERVER: Final[dict[str, Any]] = {
     "verified_at": None,
     "carries_account_links": False,
 }
-UNTRIED: Final[dict[str, Any]] = {"failures": 0, "resting_until": None, "test_report": {}, **NO_FAILURE}
+UNTRIED: Final[dict[str, object]] = {"failures": 0, "resting_until": None, "test_report": {}, **NO_FAILURE}
 
 # The fields whose change is recorded; of the user name and the password only that they changed.
 SERVER_FIELDS = ("host", "port", "security", "from_address", "username", "password")
@@ -161,7 +161,7 @@ def _place_of(settings: MailSettings) -> tuple[str, int | None, str]:
     return settings.host, settings.port, settings.username
 
 
-def _password_for(settings: MailSettings, host: str, server: ServerChanges) -> Any:
+def _password_for(settings: MailSettings, host: str, server: ServerChanges) -> object:
     """Return the password's ciphertext: of a new password, or the one stored for the same server and user name."""
     if not server["username"]:
         return None
@@ -191,7 +191,7 @@ def _in_ascii(address: str) -> str:
 
 
 def record_mail_activity(
-    agency: Agency, action: str, by: Actor, changes: Changes | None = None, **details: Any
+    agency: Agency, action: str, by: Actor, changes: Changes | None = None, **details: object
 ) -> None:
     target = ("agency", agency.uuid, agency.name)
     record_activity(by=by, action=action, agency_id=agency.pk, target=target, details=details or None, changes=changes)
@@ -232,7 +232,7 @@ def record_test_mail(
     tested = mail_settings_for(mail)
     if tested is not None and mail.agency is not None:
         report = {"to": mail.recipient, "steps": [step.value for step in steps], **columns}
-        values: dict[str, Any] = {"test_report": report, "tested_at": now}
+        values: dict[str, object] = {"test_report": report, "tested_at": now}
         if server and failure is None:
             values |= {"verified_at": now, "failures": 0, "resting_until": None, **NO_FAILURE}
         # Settings that were changed meanwhile were not tested.

@@ -12,6 +12,7 @@ from agency.models.agencies import EXPIRES, APIKey
 from agency.models.jobs import Job
 from agency.models.notifications import DeliveryMethod
 from agency.notification_kinds import ALL_ROLES, NotificationKind
+from agency.services.keys import KeyOf
 from agency.services.mail.transport import FAILURES_BEFORE_REST
 from agency.services.notifications.recording import (
     NewNotificationEvent,
@@ -81,7 +82,7 @@ INVITATION_ACCEPTED: Final = "invitation.accepted"
 DOMAIN_FAILS: Final = "domain.fails"
 
 
-def _with_state(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_state(data: Mapping[str, Any]) -> Mapping[str, object]:
     return {**data, "state": Job.State(data["state"]).label}
 
 
@@ -179,7 +180,7 @@ LABEL: Final = _("API key expires")
 TEXT: Final = _("The API key %(name)s (%(prefix)s…) expires on %(day)s at %(time)s UTC. Roll it before then.")
 
 
-def with_time(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_time(data: Mapping[str, Any]) -> Mapping[str, object]:
     ends = datetime.fromisoformat(data["expires_at"])
     return {**data, "day": format_day(ends), "time": format_time(ends)}
 
@@ -190,11 +191,11 @@ EXPIRING_KEY_KINDS: Final = (
 
 
 def notify_of_expiring_keys(
-    kind: str, keys: "QuerySet[Any]", tenant_of_key: Callable[[Any], Tenant], now: datetime
+    kind: str, keys: "QuerySet[KeyOf]", tenant_of_key: Callable[[KeyOf], Tenant], now: datetime
 ) -> bool:
     """Notify of the keys that expire within a week, once, and again within a day; rolled keys are left out."""
 
-    def check(found: Sequence[Any]) -> None:
+    def check(found: Sequence[KeyOf]) -> None:
         due = [(key, _step(key, now)) for key in found]
         happened = [_occurrence(key, step, tenant_of_key(key)) for key, step in due if step]
         record_notifications(kind, happened, now=now, lasts=False)

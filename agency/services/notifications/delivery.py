@@ -306,7 +306,7 @@ def _count_of_hour(user: User, now: datetime) -> int:
     return recent[:MOST_AT_ONCE].count()
 
 
-def _line(row: Notification) -> dict[str, Any]:
+def _line(row: Notification) -> dict[str, object]:
     """Return what an e-mail says of a notification; a workspace's begins with the workspace's name."""
     about = row.event.data.get("workspace", "") if row.event.audience == Audience.WORKSPACE else ""
     return {"kind": row.kind, "data": row.event.data, "about": about}

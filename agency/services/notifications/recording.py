@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from django.db import transaction
 from django.db.models import CharField, Exists, Model, OuterRef, QuerySet
@@ -29,7 +29,7 @@ class NewNotificationEvent:
     tenant: Tenant
     key: str
     object_id: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, object] = field(default_factory=dict)
     only_user: User | None = None
 
 
@@ -40,7 +40,7 @@ def record_notification(
     key: str,
     now: datetime,
     object_id: str = "",
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, object] | None = None,
     only_user: User | None = None,
 ) -> None:
     """Notify people of something, in the transaction of the change; the same key notifies once.
