@@ -2,16 +2,28 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NotRequired, Self, TypedDict
 from urllib.parse import urlencode
 
 from channelconnect.providers.graph import Call, Graph, ProviderFault, Step
 from channelconnect.providers.parsing import ID, Row, ident, number, row, rows, text, texts
 from channelconnect.providers.settings import ProviderSettings
 from channelconnect.providers.transport import Transport
+
+
+class KeptGrant(TypedDict):
+    """The JSON of a `Grant`."""
+
+    platform: str
+    token: str
+    expires_at: str | None
+    scopes: Sequence[str]
+    targets: Mapping[str, Sequence[str]]
+    user_id: str
+    keeps_app: NotRequired[bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +50,7 @@ class Grant:
         limited_to = self.targets.get(scope)
         return limited_to is None or not set(ids).isdisjoint(limited_to)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> KeptGrant:
         return {
             "platform": self.platform,
             "token": self.token,
@@ -50,7 +62,7 @@ class Grant:
         }
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+    def from_json(cls, kept: KeptGrant) -> Self:
         expires_at = kept["expires_at"]
         return cls(
             platform=kept["platform"],
@@ -85,7 +97,7 @@ class Account:
     throughput: str = ""
     is_on_business_app: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
     @classmethod
@@ -167,8 +179,11 @@ def _moment(value: object) -> datetime | None:
 
 
 def _targets(data: Row) -> dict[str, tuple[str, ...]]:
-    limited = [entry for entry in rows(data.get("granular_scopes")) if isinstance(entry.get("target_ids"), list)]
-    return {text(entry.get("scope")): tuple(filter(ID.fullmatch, map(str, entry["target_ids"]))) for entry in limited}
+    return {
+        text(entry.get("scope")): tuple(filter(ID.fullmatch, map(str, ids)))
+        for entry in rows(data.get("granular_scopes"))
+        if isinstance(ids := entry.get("target_ids"), list)
+    }
 
 
 def withheld(graph: Graph, token: str) -> set[str]:
