@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypedDict
 
 from broadcasts.content import VARIABLE, variables_in
 from broadcasts.services.errors import BroadcastRefused
 from broadcasts.services.fields import check_variables
 from channelconnect.models import MessageTemplate
+from channelconnect.providers.templates import WantedParameter
 from channelconnect.services.template_checks import find_template
 from config.api.text_fields import can_be_stored
 from config.errors import InvalidInput
@@ -22,6 +23,25 @@ LONGEST_FALLBACK: Final = 100
 OF_TEMPLATES: Final = ("language", "components", "header")
 
 
+class StoredHeader(TypedDict):
+    """What fills a template's header."""
+
+    url: str | None
+    filename: str | None
+    parameters: list[object]
+
+
+class StoredMessage(TypedDict):
+    """A broadcast's message in its stored form."""
+
+    template: str | None
+    language: str | None
+    components: list[object]
+    text: str | None
+    track_clicks: bool
+    header: StoredHeader | None
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
     """A message in the provider's form, with its variables still in it. `shown` is the text that people read.
@@ -30,24 +50,25 @@ class WrittenMessage:
     """
 
     text: str
-    template: dict[str, Any] | None
+    template: dict[str, object] | None
     shown: str
     category: str = ""
 
 
-def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Workspace) -> dict[str, Any]:
+def checked_message(message: Mapping[str, object], channel: Channel, workspace: Workspace) -> StoredMessage:
     """Return a message in its stored form if it can be sent. Raises `BroadcastRefused`."""
     kept = _kept(message)
-    _check_kinds(kept)
+    parts: Mapping[str, object] = kept
+    _check_kinds(parts)
     for part in ("text", "components", "header"):
-        check_variables(f"message.{part}", kept[part], workspace)
-        if not can_be_stored(kept[part]):
+        check_variables(f"message.{part}", parts[part], workspace)
+        if not can_be_stored(parts[part]):
             _refuse(part, "The message holds characters or numbers that cannot be stored.")
     write_message(kept, channel)
     return kept
 
 
-def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, Any]) -> dict[str, str]:
+def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, object]) -> dict[str, str]:
     """Return the texts for contacts without a value, by the message's variables. All others are dropped.
 
     Blanks become one space, as in the values of variables. Raises `BroadcastRefused`.
@@ -64,10 +85,10 @@ def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, Any]) 
     return kept
 
 
-def write_message(message: Mapping[str, Any], channel: Channel) -> WrittenMessage:
+def write_message(message: StoredMessage, channel: Channel) -> WrittenMessage:
     """Write a stored message in the provider's form. Raises `BroadcastRefused` if it can no longer be sent."""
     if not message["template"]:
-        written = _written(Content(text=message["text"]), channel)
+        written = _written(Content(text=message["text"] or ""), channel)
         return WrittenMessage(written.text, None, written.text)
     language = str(message["language"]).replace("-", "_")
     known = find_template(channel, message["template"], language)
@@ -77,7 +98,7 @@ def write_message(message: Mapping[str, Any], channel: Channel) -> WrittenMessag
     return WrittenMessage("", written.template, written.text, known.category if known else "")
 
 
-def _kept(message: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(message: Mapping[str, Any]) -> StoredMessage:
     header = message.get("header") or None
     return {
         "template": message.get("template") or None,
@@ -85,16 +106,17 @@ def _kept(message: Mapping[str, Any]) -> dict[str, Any]:
         "components": list(message.get("components") or []),
         "text": message.get("text") or None,
         "track_clicks": message.get("track_clicks") is not False,
-        "header": header
-        and {
+        "header": {
             "url": header.get("url") or None,
             "filename": header.get("filename") or None,
             "parameters": list(header.get("parameters") or []),
-        },
+        }
+        if header
+        else None,
     }
 
 
-def _check_kinds(message: Mapping[str, Any]) -> None:
+def _check_kinds(message: Mapping[str, object]) -> None:
     if message["template"] and message["text"]:
         _refuse("text", "The message.text field cannot be sent along with message.template.")
     if not (message["template"] or message["text"]):
@@ -123,8 +145,8 @@ def _own_field(field: str, headers: int) -> str:
 
 
 def _header(
-    header: Mapping[str, Any] | None, template: MessageTemplate | None, components: Sequence[Any]
-) -> list[dict[str, Any]]:
+    header: StoredHeader | None, template: MessageTemplate | None, components: Sequence[object]
+) -> list[dict[str, object]]:
     """Return the header's component made from `message.header`; empty if the components already have it."""
     wanted = [one for one in (template.parameters if template else []) if one["component"] == "header"]
     kind = wanted[0]["type"] if wanted else ""
@@ -140,7 +162,7 @@ def _header(
     return _text_header(header, wanted)
 
 
-def _file(header: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _file(header: StoredHeader, kind: str) -> dict[str, object]:
     if header["parameters"]:
         _refuse("header.parameters", f"The template's header takes no parameters: it is of type {kind}.")
     if not header["url"]:
@@ -152,7 +174,7 @@ def _file(header: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {"type": kind, kind: {"link": header["url"], **named}}
 
 
-def _text_header(header: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _text_header(header: StoredHeader, wanted: Sequence[WantedParameter]) -> list[dict[str, object]]:
     for name in ("url", "filename"):
         if header[name]:
             _refuse(f"header.{name}", "The template's header takes no file.")
@@ -166,7 +188,7 @@ def _text_header(header: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]])
     return [{"type": "header", "parameters": parameters}] if parameters else []
 
 
-def _parameter(wanted: Mapping[str, Any], given: Any) -> Any:
+def _parameter(wanted: WantedParameter, given: object) -> object:
     if not isinstance(given, str):
         return given
     named = {"parameter_name": wanted["name"]} if wanted["name"] else {}

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_activity, record_events, subscribed_events
@@ -52,7 +51,13 @@ __all__ = ["record_broadcast_change", "record_broadcast_event", "record_recipien
 
 
 def record_broadcast_change(
-    broadcast: Broadcast, name: str, *, by: Actor, now: datetime, details: dict[str, Any] | None = None, **more: Any
+    broadcast: Broadcast,
+    name: str,
+    *,
+    by: Actor,
+    now: datetime,
+    details: dict[str, str | None] | None = None,
+    **more: Mapping[str, Mapping[str, object]],
 ) -> None:
     """Record a change of a broadcast in the change's transaction. Activity entry and event have the same name."""
     record_broadcast_activity(broadcast, name, by=by, details=details, changes=more.get("changes", {}))
@@ -64,8 +69,8 @@ def record_broadcast_activity(
     name: str,
     *,
     by: Actor,
-    details: dict[str, Any] | None = None,
-    changes: Mapping[str, Mapping[str, Any]],
+    details: dict[str, str | None] | None = None,
+    changes: Mapping[str, Mapping[str, object]],
 ) -> None:
     """Add an entry to the activity log. `changes` are `{field: {from, to}}`."""
     workspace = broadcast.workspace
@@ -80,7 +85,7 @@ def record_broadcast_activity(
     )
 
 
-def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: Any) -> None:
+def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: object) -> None:
     """Record an event with the broadcast in the API's form, and `more` beside it."""
     with_progress([broadcast], now=now)
     record_workspace_event(workspace=broadcast.workspace, name=name, now=now, broadcast=broadcast, **more)
