@@ -10,7 +10,6 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import path
@@ -20,7 +19,6 @@ from django.utils.translation import gettext_lazy
 from agency.console.base import ConsoleView, FormPage, breadcrumb
 from agency.models import Agency
 from agency.pages.pagination import keyset_page, with_id
-from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table
 from channelconnect.models import ConnectSession
 from channelconnect.models.sessions import ERROR_CODES, ConnectSessionQuerySet, Platform, SessionStatus
@@ -138,7 +136,7 @@ class StartForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, return_urls: Iterable[str], channels: "QuerySet[Channel]", **options: Any) -> None:
+    def __init__(self, *args: Any, return_urls: Iterable[str], channels: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         addresses, reconnect = self.fields["return_url"], self.fields["reconnect"]
         assert isinstance(addresses, forms.ChoiceField)  # noqa: S101  # tells the type checker what is declared above
@@ -204,7 +202,7 @@ class Overview(ListPage, ConsoleView):
         return self.list_page("channelconnect/sessions.html", state, settings=settings_of(self.agency), now=now)
 
 
-def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, StrOrPromise, str]:
+def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, object, str]:
     """Return a session's status, the status's label, and the meaning of its error."""
     status, code = at
     return status, SessionStatus(status).label, ERROR_CODES.get(code or "", "")

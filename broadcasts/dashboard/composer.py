@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -50,7 +49,7 @@ class ComposedCount:
     context: Mapping[str, object] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
 
-    def fallback_fields(self, form: ComposerForm) -> list[tuple[str, BoundField, int]]:
+    def fallback_fields(self, form: ComposerForm) -> list[tuple[str, object, int]]:
         """Return each variable that may have a fallback with its field and the number of contacts without a value."""
         return [(name, form[FALLBACK + name], self.missing.get(name, 0)) for name in form.fallbacks]
 

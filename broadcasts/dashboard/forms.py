@@ -135,11 +135,7 @@ class ComposerForm(forms.Form):
     )
 
     def __init__(
-        self,
-        data: Mapping[str, object] | None = None,
-        *,
-        workspace: Workspace,
-        initial: Mapping[str, object] | None = None,
+        self, data: Mapping[str, object] | None = None, *, workspace: Workspace, initial: dict[str, Any] | None = None
     ) -> None:
         self.workspace, self.zone = workspace, ZoneInfo(workspace.timezone)
         super().__init__(data, initial={**DEFAULTS, **(initial or {})})

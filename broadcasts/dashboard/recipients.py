@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import translation
 
 from agency.pages.pagination import read_pages
-from agency.pages.registry import StrOrPromise
 from agency.pages.tables import ListPage
 from agency.services import record_activity
 from agency.services.exports import csv_line
@@ -163,7 +162,7 @@ class ReceivedBroadcast:
     recipient: Recipient
 
     @property
-    def status(self) -> StrOrPromise:
+    def status(self) -> object:
         return RECIPIENT_STATUS_LABELS[self.recipient.status]
 
     @property

@@ -209,9 +209,7 @@ def lower_next_due_at(cursor: CursorWrapper, rows: Iterable[tuple[int, datetime]
         cursor.execute(statements.LOWER_NEXT_DUE_AT, {"ids": integers(earliest), "due": timestamps(earliest.values())})
 
 
-def _fail(
-    cursor: CursorWrapper, run: int, refused: Sequence[MessageResult], changes: Mapping[int, Counter[str]]
-) -> int:
+def _fail(cursor: CursorWrapper, run: int, refused: Sequence[MessageResult], changes: dict[int, Counter[str]]) -> int:
     if not refused:
         return 0
     errors = [one.outcome.error for one in refused]

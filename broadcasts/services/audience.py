@@ -217,9 +217,7 @@ def last_contact_of(broadcast: Broadcast) -> int:
     return own.values_list("pk", flat=True).first() or 0
 
 
-def contacts_between(
-    broadcast: Broadcast, filter: Mapping[str, object], *, after: int, up_to: int
-) -> "QuerySet[Contact]":
+def contacts_between(broadcast: Broadcast, filter: Mapping[str, Any], *, after: int, up_to: int) -> "QuerySet[Contact]":
     """Return the broadcast's contacts with ids above `after`, up to `up_to`."""
     people = Contact.objects.filter(workspace_id=broadcast.workspace_id, pk__gt=after, pk__lte=up_to)
     if broadcast.type == Broadcast.Type.RETARGET:

@@ -200,9 +200,7 @@ class AudienceCount:
             written = with_people(audience_statement(self._person), self._person, others, cursor)
         return DUPLICATES.format(asked=audience_statement(self._person), others=written)
 
-    def _run(
-        self, statement: str, people: "QuerySet[Contact]", values: Mapping[str, str | int | datetime]
-    ) -> list[TupleRow]:
+    def _run(self, statement: str, people: "QuerySet[Contact]", values: Mapping[str, Any]) -> list[TupleRow]:
         with connection.cursor() as cursor:
             written = with_people(statement, self._person, people, cursor)
             cursor.execute(written, {**self._person.parameters, **values})

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, TypedDict
+from typing import Any, Final, NoReturn
 
 from broadcasts.content import VARIABLE, variables_in
 from broadcasts.services.errors import BroadcastRefused
 from broadcasts.services.fields import check_variables
 from channelconnect.models import MessageTemplate
-from channelconnect.providers.templates import WantedParameter
 from channelconnect.services.template_checks import find_template
 from config.api.text_fields import can_be_stored
 from config.errors import InvalidInput
@@ -21,25 +20,6 @@ FILES: Final = ("image", "video", "document")
 PUBLIC_LINK: Final = "The message.header.url field must be a public https link."
 LONGEST_FALLBACK: Final = 100
 OF_TEMPLATES: Final = ("language", "components", "header")
-
-
-class StoredHeader(TypedDict):
-    """What fills a template's header."""
-
-    url: str | None
-    filename: str | None
-    parameters: list[object]
-
-
-class StoredMessage(TypedDict):
-    """A broadcast's message in its stored form."""
-
-    template: str | None
-    language: str | None
-    components: list[object]
-    text: str | None
-    track_clicks: bool
-    header: StoredHeader | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +35,13 @@ class WrittenMessage:
     category: str = ""
 
 
-def checked_message(message: Mapping[str, object], channel: Channel, workspace: Workspace) -> StoredMessage:
+def checked_message(message: Mapping[str, object], channel: Channel, workspace: Workspace) -> dict[str, Any]:
     """Return a message in its stored form if it can be sent. Raises `BroadcastRefused`."""
     kept = _kept(message)
-    parts: Mapping[str, object] = kept
-    _check_kinds(parts)
+    _check_kinds(kept)
     for part in ("text", "components", "header"):
-        check_variables(f"message.{part}", parts[part], workspace)
-        if not can_be_stored(parts[part]):
+        check_variables(f"message.{part}", kept[part], workspace)
+        if not can_be_stored(kept[part]):
             _refuse(part, "The message holds characters or numbers that cannot be stored.")
     write_message(kept, channel)
     return kept
@@ -85,10 +64,10 @@ def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, object
     return kept
 
 
-def write_message(message: StoredMessage, channel: Channel) -> WrittenMessage:
+def write_message(message: Mapping[str, Any], channel: Channel) -> WrittenMessage:
     """Write a stored message in the provider's form. Raises `BroadcastRefused` if it can no longer be sent."""
     if not message["template"]:
-        written = _written(Content(text=message["text"] or ""), channel)
+        written = _written(Content(text=message["text"]), channel)
         return WrittenMessage(written.text, None, written.text)
     language = str(message["language"]).replace("-", "_")
     known = find_template(channel, message["template"], language)
@@ -98,7 +77,7 @@ def write_message(message: StoredMessage, channel: Channel) -> WrittenMessage:
     return WrittenMessage("", written.template, written.text, known.category if known else "")
 
 
-def _kept(message: Mapping[str, Any]) -> StoredMessage:
+def _kept(message: Mapping[str, Any]) -> dict[str, Any]:
     header = message.get("header") or None
     return {
         "template": message.get("template") or None,
@@ -106,13 +85,12 @@ def _kept(message: Mapping[str, Any]) -> StoredMessage:
         "components": list(message.get("components") or []),
         "text": message.get("text") or None,
         "track_clicks": message.get("track_clicks") is not False,
-        "header": {
+        "header": header
+        and {
             "url": header.get("url") or None,
             "filename": header.get("filename") or None,
             "parameters": list(header.get("parameters") or []),
-        }
-        if header
-        else None,
+        },
     }
 
 
@@ -145,7 +123,7 @@ def _own_field(field: str, headers: int) -> str:
 
 
 def _header(
-    header: StoredHeader | None, template: MessageTemplate | None, components: Sequence[object]
+    header: Mapping[str, Any] | None, template: MessageTemplate | None, components: Sequence[object]
 ) -> list[dict[str, object]]:
     """Return the header's component made from `message.header`; empty if the components already have it."""
     wanted = [one for one in (template.parameters if template else []) if one["component"] == "header"]
@@ -162,7 +140,7 @@ def _header(
     return _text_header(header, wanted)
 
 
-def _file(header: StoredHeader, kind: str) -> dict[str, object]:
+def _file(header: Mapping[str, Any], kind: str) -> dict[str, object]:
     if header["parameters"]:
         _refuse("header.parameters", f"The template's header takes no parameters: it is of type {kind}.")
     if not header["url"]:
@@ -174,7 +152,7 @@ def _file(header: StoredHeader, kind: str) -> dict[str, object]:
     return {"type": kind, kind: {"link": header["url"], **named}}
 
 
-def _text_header(header: StoredHeader, wanted: Sequence[WantedParameter]) -> list[dict[str, object]]:
+def _text_header(header: Mapping[str, Any], wanted: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     for name in ("url", "filename"):
         if header[name]:
             _refuse(f"header.{name}", "The template's header takes no file.")
@@ -188,7 +166,7 @@ def _text_header(header: StoredHeader, wanted: Sequence[WantedParameter]) -> lis
     return [{"type": "header", "parameters": parameters}] if parameters else []
 
 
-def _parameter(wanted: WantedParameter, given: object) -> object:
+def _parameter(wanted: Mapping[str, object], given: object) -> object:
     if not isinstance(given, str):
         return given
     named = {"parameter_name": wanted["name"]} if wanted["name"] else {}

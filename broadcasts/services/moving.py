@@ -181,7 +181,7 @@ def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datet
     found = _read(broadcast)
     if not moved:
         raise MoveNotAllowed(_refusal(found, event))
-    details: dict[str, str | None] | None = {"reason": found.paused_reason} if found.paused_reason else None
+    details = {"reason": found.paused_reason} if found.paused_reason else None
     record_broadcast_change(found, event, by=by, now=now, details=details)
     for name in (SWEEP, SENDER):
         wake_up(name)

@@ -211,7 +211,7 @@ def _fixed(broadcast: Broadcast) -> dict[str, object]:
 def _record(broadcast: Broadcast, names: Sequence[str], *, now: datetime) -> None:
     """Record these events, and notify people of a pause, because no user watches the beginning on a screen."""
     found = joined(Broadcast.objects.filter(pk=broadcast.pk)).get()
-    details: dict[str, str | None] | None = {"reason": found.paused_reason} if found.paused_reason else None
+    details = {"reason": found.paused_reason} if found.paused_reason else None
     for name in names:
         record_broadcast_change(found, name, by=SYSTEM, now=now, details=details if name == events.PAUSED else None)
     if events.PAUSED in names:

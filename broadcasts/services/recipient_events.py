@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from agency.actors import Actor
 from agency.services import NewEvent, record_activity, record_events, subscribed_events
@@ -51,13 +52,7 @@ __all__ = ["record_broadcast_change", "record_broadcast_event", "record_recipien
 
 
 def record_broadcast_change(
-    broadcast: Broadcast,
-    name: str,
-    *,
-    by: Actor,
-    now: datetime,
-    details: dict[str, str | None] | None = None,
-    **more: Mapping[str, Mapping[str, object]],
+    broadcast: Broadcast, name: str, *, by: Actor, now: datetime, details: dict[str, Any] | None = None, **more: Any
 ) -> None:
     """Record a change of a broadcast in the change's transaction. Activity entry and event have the same name."""
     record_broadcast_activity(broadcast, name, by=by, details=details, changes=more.get("changes", {}))
@@ -69,7 +64,7 @@ def record_broadcast_activity(
     name: str,
     *,
     by: Actor,
-    details: dict[str, str | None] | None = None,
+    details: dict[str, Any] | None = None,
     changes: Mapping[str, Mapping[str, object]],
 ) -> None:
     """Add an entry to the activity log. `changes` are `{field: {from, to}}`."""

@@ -2,28 +2,16 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Final, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from channelconnect.providers.graph import Call, Graph, ProviderFault, Step
 from channelconnect.providers.parsing import ID, Row, ident, number, row, rows, text, texts
 from channelconnect.providers.settings import ProviderSettings
 from channelconnect.providers.transport import Transport
-
-
-class KeptGrant(TypedDict):
-    """The JSON of a `Grant`."""
-
-    platform: str
-    token: str
-    expires_at: str | None
-    scopes: Sequence[str]
-    targets: Mapping[str, Sequence[str]]
-    user_id: str
-    keeps_app: NotRequired[bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +38,7 @@ class Grant:
         limited_to = self.targets.get(scope)
         return limited_to is None or not set(ids).isdisjoint(limited_to)
 
-    def to_json(self) -> KeptGrant:
+    def to_json(self) -> dict[str, object]:
         return {
             "platform": self.platform,
             "token": self.token,
@@ -62,7 +50,7 @@ class Grant:
         }
 
     @classmethod
-    def from_json(cls, kept: KeptGrant) -> Self:
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
         expires_at = kept["expires_at"]
         return cls(
             platform=kept["platform"],

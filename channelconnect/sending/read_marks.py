@@ -1,9 +1,7 @@
 """Read marks as a source of the sender. They come after all messages, and are sent once, whatever the result."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
-
-from psycopg.rows import TupleRow
+from typing import Any, Final
 
 from channelconnect.providers.messages import READ, OutgoingMessage, Recipient
 from channelconnect.sending.queue_statements import IS_ACTIVE
@@ -96,6 +94,6 @@ class ReadMarks:
         return False
 
 
-def _claimed(row: TupleRow) -> ClaimedMessage:
+def _claimed(row: Sequence[Any]) -> ClaimedMessage:
     message = OutgoingMessage(opaque="", to=Recipient(row[5], row[6]), type=READ, reply_to=row[4])
     return ClaimedMessage(NAME, row[0], row[1], row[2], row[3], 0, row[7], message)

@@ -6,7 +6,6 @@ from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 import orjson
-from django.http import HttpResponse
 from rest_framework import serializers
 
 from agency.event_types import event_labels, event_type
@@ -214,7 +213,7 @@ class DeliveryDetailSerializer(DeliverySerializer):
         return {**super().get_fields(), "attempts": AttemptSerializer(many=True, source="attempts_in_order")}
 
 
-Handler = TypeVar("Handler", bound=Callable[..., HttpResponse])
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ of that index, and matches are counted up to `MOST_COUNTED`. `created_before` re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -157,9 +157,7 @@ def log_ids(filters: LogFilters, *, offset: int, size: int) -> tuple[list[int], 
     return ids, total
 
 
-def _find(
-    search: Search, values: Mapping[str, int | str | UUID | datetime | None], days: tuple[int, int]
-) -> tuple[int, list[int]]:
+def _find(search: Search, values: Mapping[str, Any], days: tuple[int, int]) -> tuple[int, list[int]]:
     """Count the matches of these days, and return their ids on the page."""
     with connection.cursor() as cursor:
         cursor.execute(search.sql(), {**values, "first": days[0], "end": days[1], "ids": search.ids})
