@@ -1,7 +1,5 @@
 """The support admin's pages: broadcasts, read-only and without their messages, and the rate card."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -41,7 +39,7 @@ class RateAdmin(ReadOnlyAdmin):
     def search(self, queryset: "QuerySet[Rate]", term: str) -> "QuerySet[Rate]":
         return queryset.filter(market__in=(term.upper(), term.lower()))
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         more = {"may_import": self._may_import(request)}
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
@@ -111,5 +109,6 @@ class BroadcastAdmin(ReadOnlyAdmin):
         "recipients_count",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
-        return by_uuid(queryset, term) | of_workspace(queryset, term)
+    def search(self, queryset: "QuerySet[Broadcast]", term: str) -> "QuerySet[Broadcast]":
+        found: QuerySet[Broadcast] = by_uuid(queryset, term) | of_workspace(queryset, term)
+        return found

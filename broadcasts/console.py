@@ -1,6 +1,6 @@
 """The console's read-only pages about all sub-accounts' broadcasts, and their export with counts."""
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +14,7 @@ from agency.pages.tables import ListPage
 from agency.services.bulk import Selection
 from agency.services.exports import ExportSource, RowBatch
 from broadcasts.models import Broadcast, Recipient
+from broadcasts.models.broadcasts import BroadcastQuerySet
 from broadcasts.pages.labels import STATUS_LABELS
 from broadcasts.pages.message_preview import broadcast_context
 from broadcasts.pages.panels import OF_AGENCY, with_bar_segments
@@ -39,20 +40,20 @@ COLUMNS: Final = (
 )
 
 
-def _rows(selection: Selection) -> Any:
+def _rows(selection: Selection) -> BroadcastQuerySet:
     status = QueryParameters(selection.query).plain("status")
     own = Broadcast.objects.of_agency(selection.agency).filter(created_at__lte=selection.until)
     return own.filter(status=status) if status in STATUS_LABELS else own
 
 
-def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
+def _read(selection: Selection, cursor: int | None, size: int) -> RowBatch:
     rows = _rows(selection)
     rows = rows.filter(pk__lt=cursor) if cursor else rows
     found = with_progress(joined(rows).order_by("-pk")[:size])
     return RowBatch([_row(one) for one in found], found[-1].pk if len(found) == size else None)
 
 
-def _row(broadcast: Broadcast) -> dict[str, Any]:
+def _row(broadcast: Broadcast) -> dict[str, object]:
     counts = broadcast.progress.counts
     return {
         "uuid": broadcast.uuid,

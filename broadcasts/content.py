@@ -13,7 +13,7 @@ import orjson
 VARIABLE: Final = re.compile(r"\{\{\s*([a-z]+\.[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{0,62}[A-Za-z0-9_-])?)\s*\}\}")
 
 
-def variables_in(message: Any) -> Iterator[str]:
+def variables_in(message: object) -> Iterator[str]:
     """Yield the name of every variable in a message's texts, such as `contact.name`; repeats included."""
     if isinstance(message, str):
         yield from (found[1] for found in VARIABLE.finditer(message))
@@ -22,7 +22,7 @@ def variables_in(message: Any) -> Iterator[str]:
             yield from variables_in(below)
 
 
-def map_texts(message: Any, write: Callable[[str], str]) -> Any:
+def map_texts(message: object, write: Callable[[str], str]) -> Any:
     """Return a copy of a message in which `write` has changed each text."""
     if isinstance(message, str):
         return write(message)
@@ -52,7 +52,7 @@ class FrozenMessage:
     links: Sequence[str] = ()
     fallbacks: Mapping[str, str] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "text": self.text,
             "template": self.template,
@@ -98,7 +98,7 @@ class JsonTemplate:
 
     __slots__ = ("_form", "_names")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         mark = uuid4().hex  # random, so that no text contains it
         marked = map_texts(value, partial(VARIABLE.sub, rf"{mark}\g<1>{mark}"))
         pieces = orjson.dumps(marked).split(mark.encode())

@@ -1,7 +1,5 @@
 """Registers broadcasts with the other apps: events, menus, plan usage, segments, files, contacts, sending, statuses."""
 
-from typing import Any
-
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
@@ -79,13 +77,13 @@ ACTIONS = {
 }
 
 
-def _broadcast(name: str, label: str, **sample: Any) -> EventType:
+def _broadcast(name: str, label: str, **sample: object) -> EventType:
     return workspace_event_type(
         name, label, group="Broadcasts", resource="broadcast", serializer=BroadcastSerializer, sample=sample
     )
 
 
-def _recipient(name: str, label: str, **sample: Any) -> EventType:
+def _recipient(name: str, label: str, **sample: object) -> EventType:
     return workspace_event_type(
         name,
         label,

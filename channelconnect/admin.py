@@ -1,10 +1,8 @@
 """The support admin's pages about connecting channels: the switch of each agency, and records without secrets."""
 
-from typing import Any
-
 from django import forms
 from django.contrib import admin
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from agency.admin.base import ReadOnlyAdmin, RowForm, WritableAdmin, copy_model_fields, staff_actor
@@ -38,16 +36,16 @@ class ConnectSettingsAdmin(WritableAdmin):
     search_fields = ("agency__uuid",)
     search_help_text = "An agency's uuid."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[ConnectSettings]", term: str) -> "QuerySet[ConnectSettings]":
         return by_agency(queryset, term)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_fields(self, request: HttpRequest, obj: ConnectSettings | None = None) -> tuple[str, ...]:
         return ("agency", "enabled", "reason", *CHOSEN) if obj else SWITCH
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: ConnectSettings | None = None) -> tuple[str, ...]:
         return ("agency", *CHOSEN) if obj else ()
 
-    def save_model(self, request: HttpRequest, obj: ConnectSettings, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: ConnectSettings, form: SwitchForm, change: bool) -> None:
         data = form.cleaned_data
         saved = switch_connect(
             agency=obj.agency, enabled=data["enabled"], reason=data["reason"], by=staff_actor(request)
@@ -55,7 +53,7 @@ class ConnectSettingsAdmin(WritableAdmin):
         copy_model_fields(saved, obj)
 
 
-def by_agency(queryset: Any, term: str) -> Any:
+def by_agency(queryset: "QuerySet[ConnectSettings]", term: str) -> "QuerySet[ConnectSettings]":
     """Keep the rows of the agency with this uuid."""
     found = parse_uuid(term)
     return queryset.filter(agency__uuid=found) if found else queryset.none()
@@ -109,7 +107,7 @@ class UnsubscriptionAdmin(ReadOnlyAdmin):
         "ended_at",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Unsubscription]", term: str) -> "QuerySet[Unsubscription]":
         found = parse_uuid(term)
         if found is None:
             return queryset.none()
@@ -126,7 +124,7 @@ class ProviderNoticeAdmin(ReadOnlyAdmin):
     search_fields = ("id",)
     search_help_text = "The number of a callback."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[ProviderNotice]", term: str) -> "QuerySet[ProviderNotice]":
         return queryset.filter(pk=int(term)) if term.isdecimal() and len(term) < 19 else queryset.none()
 
     @admin.display

@@ -154,7 +154,7 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
 
     nav = NAV
 
-    def make_form(self, data: Any = None) -> ReturnUrlsForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ReturnUrlsForm:
         held = settings_of(self.agency)
         initial = {
             "return_urls": "\n".join(held.return_urls),
@@ -177,7 +177,7 @@ class ReturnUrls(FormPage[ReturnUrlsForm]):
             return self.show(form, status=422)
         return self.done(_("The settings were saved."), NAV)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("Settings"), "submit": _("Save")}
 
 
@@ -202,7 +202,7 @@ class Overview(ListPage, ConsoleView):
         return self.list_page("channelconnect/sessions.html", state, settings=settings_of(self.agency), now=now)
 
 
-def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, Any, str]:
+def _status_columns(session: ConnectSession, at: tuple[str, str | None]) -> tuple[str, object, str]:
     """Return a session's status, the status's label, and the meaning of its error."""
     status, code = at
     return status, SessionStatus(status).label, ERROR_CODES.get(code or "", "")
@@ -251,13 +251,13 @@ class Start(FormPage[StartForm]):
     sent_already = USED
     workspace: Workspace
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Workspace.objects.of(self.agency), ids["uuid"])
         if found is None:
             raise WorkspaceNotFound
         self.workspace = found
 
-    def make_form(self, data: Any = None) -> StartForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> StartForm:
         return StartForm(
             data,
             return_urls=settings_of(self.agency).return_urls,
@@ -283,7 +283,7 @@ class Start(FormPage[StartForm]):
         picture = segno.make_qr(link, error="m").svg_data_uri(scale=5, dark="#000", light="#fff") if link else ""
         return self.page("channelconnect/link.html", session=session, link=link, picture=picture)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         settings = settings_of(self.agency)
         return {
             "crumbs": [breadcrumb(TITLE, NAV), breadcrumb(_("Start a connection"), START)],

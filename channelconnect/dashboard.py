@@ -1,6 +1,8 @@
 """The dashboard's page on which customers connect their channels themselves, where their agency lets them."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
 
 from django import forms
 from django.http import HttpResponse
@@ -29,7 +31,7 @@ class ConnectForm(forms.Form):
 
     platform = forms.ChoiceField(label=gettext_lazy("Platform"), choices=Platform.choices, widget=forms.RadioSelect)
 
-    def __init__(self, data: Any = None, *, channel: Channel | None) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, channel: Channel | None) -> None:
         super().__init__(data, initial={"platform": Platform.WHATSAPP})
         if channel:
             del self.fields["platform"]
@@ -42,7 +44,7 @@ class ConnectChannel(DashboardForm[ConnectForm]):
     template_name = "pages/dashboard/form.html"
     channel: Channel | None = None
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         if not customers_may_connect(self.workspace.agency):
             raise ConnectionNotFound
         if asked := self.request.GET.get("channel"):
@@ -51,7 +53,7 @@ class ConnectChannel(DashboardForm[ConnectForm]):
             if self.channel is None:
                 raise ChannelNotFound
 
-    def make_form(self, data: Any = None) -> ConnectForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConnectForm:
         return ConnectForm(data, channel=self.channel)
 
     def save(self, form: ConnectForm) -> HttpResponse:
@@ -64,7 +66,7 @@ class ConnectChannel(DashboardForm[ConnectForm]):
         )
         return redirect("connect:landing", session.link)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         heading = _("Connect a channel")
         if self.channel:
             heading = _("Reconnect %(name)s") % {"name": self.channel.name}

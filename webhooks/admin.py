@@ -68,7 +68,7 @@ class EndpointAdmin(ReadOnlyAdmin):
     )
     readonly_fields = ("state", "sub_account")
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ChangeList]:
         return EndpointList
 
     @admin.display
@@ -88,10 +88,10 @@ class EndpointAdmin(ReadOnlyAdmin):
 class StatusFilter(admin.SimpleListFilter):
     title = parameter_name = "status"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, Any]]:
         return Delivery.Status.choices
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Delivery]") -> "QuerySet[Delivery]":
         """Keep one status. Pending rows are found by the queue, failed ones by a partial index."""
         if self.value() == Delivery.Status.PENDING:
             waiting = QueuedDelivery.objects.order_by("-pk").values_list("pk", flat=True)
@@ -104,7 +104,7 @@ class StatusFilter(admin.SimpleListFilter):
 
 
 class DeliveryDayFilter(DayFilter):
-    def of_day(self, queryset: Any, day: date) -> Any:
+    def of_day(self, queryset: "QuerySet[Delivery]", day: date) -> "QuerySet[Delivery]":
         """Keep one day's partition, by the range of its primary keys."""
         return queryset.filter(pk__gte=first_id(day), pk__lt=first_id(day + A_DAY))
 
@@ -141,7 +141,7 @@ class DeliveryAdmin(FilteredRecordAdmin):
         return [path("<int:pk>/redeliver/", redeliver_view, name="webhooks_delivery_redeliver"), *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         context = {"may_redeliver": may_redeliver(request), **(extra_context or {})}
         return super().change_view(request, object_id, form_url, context)

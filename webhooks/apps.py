@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
 
@@ -15,7 +13,7 @@ class WebhooksConfig(AppConfig):
         post_migrate.connect(make_partitions, sender=self)
 
 
-def make_partitions(**_: Any) -> None:
+def make_partitions(**_: object) -> None:
     """Create partitions after each migration, so that a new database accepts deliveries at once."""
     from webhooks.services.partitions import make_partitions_ahead
 

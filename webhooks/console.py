@@ -56,7 +56,7 @@ def count(selection: Selection) -> int:
     return log_ids(filters, offset=0, size=0)[1] if filters else 0
 
 
-def walk(selection: Selection, cursor: Any, size: int) -> IdBatch:
+def walk(selection: Selection, cursor: int | None, size: int) -> IdBatch:
     """Return all at once, because the log changes meanwhile: a delivery that is pending now ends a moment later."""
     return IdBatch(selected_ids(selection), None)
 
@@ -128,7 +128,7 @@ CONDITIONS: Final = {
 }
 
 
-def _read(selection: Selection, cursor: Any, size: int) -> RowBatch:
+def _read(selection: Selection, cursor: int | None, size: int) -> RowBatch:
     """Read the next `size` deliveries and return the matching ones, so that each part costs the same."""
     filters = filters_of(selection)
     ids = _next_ids(selection, cursor, size)

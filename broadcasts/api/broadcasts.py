@@ -1,7 +1,7 @@
 """The workspace API about broadcasts: the list, one broadcast, its recipients, its moves and previews."""
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -167,7 +167,7 @@ class BroadcastTestViewSet(BroadcastPartViewSet):
 class MoveViewSet(BroadcastPartViewSet):
     """A move of a broadcast; only scheduling reads a body."""
 
-    def moved(self, service: Any, **wanted: Any) -> HttpResponse:
+    def moved(self, service: Callable[..., Broadcast], **wanted: object) -> HttpResponse:
         done = service(broadcast=self.broadcast, now=database_now(), by=self.actor, **wanted)
         return self.answer(BroadcastSerializer(shown_broadcast(done)))
 

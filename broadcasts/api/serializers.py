@@ -1,11 +1,12 @@
 """Broadcasts and their recipients, as the workspace surface and its events show them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 
 from broadcasts.models import Broadcast, Recipient
-from broadcasts.models.broadcasts import LONGEST_NAME, MOST_CONTACTS
+from broadcasts.models.broadcasts import LONGEST_NAME, MOST_CONTACTS, BroadcastQuerySet
 from broadcasts.services.editing import MOST_TESTED
 from broadcasts.services.errors import BroadcastNotFound
 from config.api.fields import (
@@ -39,24 +40,24 @@ COMPONENTS = [{"type": "body", "parameters": [{"type": "text", "text": "{{contac
 RETARGETED = "What people did with the source broadcast; required with `retarget`."
 
 
-def broadcasts_of_caller(context: Any) -> Any:
+def broadcasts_of_caller(context: Mapping[str, Any]) -> BroadcastQuerySet:
     return Broadcast.objects.of(context["view"].workspace)
 
 
 class UnjudgedTimeField(DateTimeField):
     """A time that the service judges, as whether it is read at all depends on another field."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         return data
 
 
 class UnjudgedTextField(Field, serializers.CharField):
     """A text that the service judges, for the same reason."""
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         return super(serializers.CharField, self).run_validation(data)
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         return data
 
 
@@ -291,7 +292,7 @@ class BroadcastFieldsSerializer(Serializer):
     )
 
     @classmethod
-    def request_example(cls) -> dict[str, Any]:
+    def request_example(cls) -> dict[str, object]:
         """Give a broadcast that can be sent as it stands: not every field goes with every other."""
         whole = super().request_example()
         message = {name: whole["message"][name] for name in ("template", "language", "components")}

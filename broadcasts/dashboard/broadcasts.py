@@ -1,7 +1,7 @@
 """The dashboard's list of broadcasts, the page of one with its progress and actions, and two set-up steps."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar
 from uuid import UUID
 
 from django.contrib import messages
@@ -91,7 +91,7 @@ class BroadcastDetail(DashboardView):
     form_page = ONE
     broadcast: Broadcast
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(joined(Broadcast.objects.of(self.workspace)), ids["uuid"])
         if found is None:
             raise BroadcastNotFound
@@ -155,14 +155,14 @@ class BroadcastCancel(BroadcastDetail, DashboardForm[ConfirmationForm]):
 
     template_name = "broadcasts/cancel.html"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         cancel_broadcast(broadcast=self.broadcast, now=database_now(), by=self.by)
         return self.done(_("The broadcast is cancelled."), ONE, self.broadcast.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"broadcast": self.broadcast}
 
 
@@ -171,12 +171,12 @@ class BroadcastDelete(BroadcastDetail, DashboardForm[ConfirmationForm]):
 
     template_name = "broadcasts/delete.html"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         delete_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.broadcast.name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"broadcast": self.broadcast}

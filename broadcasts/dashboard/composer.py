@@ -46,10 +46,10 @@ COUNT = "count"
 class ComposedCount:
     """The count for a composer's page. `missing` counts who has no value, by variable."""
 
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, object] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)
 
-    def fallback_fields(self, form: ComposerForm) -> list[tuple[str, Any, int]]:
+    def fallback_fields(self, form: ComposerForm) -> list[tuple[str, object, int]]:
         """Return each variable that may have a fallback with its field and the number of contacts without a value."""
         return [(name, form[FALLBACK + name], self.missing.get(name, 0)) for name in form.fallbacks]
 
@@ -80,16 +80,16 @@ class ComposerPage(DashboardForm[ComposerForm]):
     is_going_on = False
     count = ComposedCount()
 
-    def starting_values(self) -> dict[str, Any]:
+    def starting_values(self) -> dict[str, object]:
         return {}
 
-    def make_form(self, data: Any = None) -> ComposerForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ComposerForm:
         return ComposerForm(data, workspace=self.workspace, initial=self.starting_values() if data is None else None)
 
     def only_looks(self, request: HttpRequest) -> bool:
         return "choose" in request.POST
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
@@ -123,7 +123,7 @@ class ComposerPage(DashboardForm[ComposerForm]):
         self.form = form
         return super().show(form, status=status)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         # The chosen field keeps the focus, so the heading must not take it.
         going_on = {"is_answer": False} if self.is_going_on else {}
         return going_on | {
@@ -144,7 +144,7 @@ class BroadcastNew(ComposerPage):
 
     creates = True
 
-    def starting_values(self) -> dict[str, Any]:
+    def starting_values(self) -> dict[str, object]:
         segment = with_id(Segment.objects.of(self.workspace), parse_uuid(self.request.GET.get("segment", "")))
         if segment is not None:
             return {"audience": SEGMENT, "audience_segment": str(segment.uuid)}
@@ -163,7 +163,7 @@ class BroadcastNew(ComposerPage):
         return create_broadcast(workspace=self.workspace, now=timezone.now(), by=self.by, **values)
 
 
-def _begun_like(source: Broadcast) -> dict[str, Any]:
+def _begun_like(source: Broadcast) -> dict[str, object]:
     """Return initial values for the source's channel, with its template or else the channel's first.
 
     A template is preset because most recipients' 24-hour windows have closed since.
@@ -176,13 +176,13 @@ def _begun_like(source: Broadcast) -> dict[str, Any]:
 class BroadcastEdit(BroadcastDetail, ComposerPage):
     """Changes a draft."""
 
-    def starting_values(self) -> dict[str, Any]:
+    def starting_values(self) -> dict[str, object]:
         return initial_of(self.broadcast)
 
     def keep(self, values: dict[str, Any]) -> Broadcast:
         return change_broadcast(broadcast=self.broadcast, now=timezone.now(), by=self.by, **values)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "broadcast": self.broadcast}
 
 
@@ -242,7 +242,7 @@ class BroadcastTest(BroadcastDetail, DashboardForm[TestForm]):
     creates = True
     template_name = "broadcasts/test.html"
 
-    def make_form(self, data: Any = None) -> TestForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TestForm:
         return TestForm(data, workspace=self.workspace)
 
     def save(self, form: TestForm) -> HttpResponse:
@@ -250,5 +250,5 @@ class BroadcastTest(BroadcastDetail, DashboardForm[TestForm]):
         sent = send_test(broadcast=self.broadcast, contacts=contacts, now=timezone.now(), by=self.by)
         return self.done(_("It is on its way to %(number)s.") % {"number": len(sent)}, PREVIEW, self.broadcast.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"broadcast": self.broadcast, "picture": message_preview(self.broadcast)}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -153,10 +154,10 @@ class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
     sending_message: ClassVar[StrOrPromise] = ""  # said in its place where it sends at once
     needs_confirmation: ClassVar[Callable[..., bool]]  # whether the broadcast's status still allows this move
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         return (
             self.show(self.make_form())
@@ -164,7 +165,7 @@ class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
             else redirect(ONE, self.broadcast.uuid)
         )
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         try:
             return super().post(request, **ids) if type(self).needs_confirmation(self.broadcast) else self._move(None)
@@ -201,7 +202,7 @@ class ConfirmBroadcastView(BroadcastDetail, DashboardForm[ConfirmationForm]):
         said = self.sending_message if is_now and self.sending_message else self.success_message
         return self.done(str(said), ONE, self.broadcast.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         is_now = sends_immediately(self.broadcast, database_now(), approving=self.approving)
         return {
             "broadcast": self.broadcast,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -10,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms import LineField, MultilineField, NaiveDateTimeField, NameField
+from agency.pages.registry import StrOrPromise
 from broadcasts.content import variables_in
 from broadcasts.dashboard.recipients import find_contacts
 from broadcasts.models import Broadcast
@@ -25,6 +27,7 @@ from broadcasts.pages.message_preview import (
     templates_of,
     values_of,
 )
+from broadcasts.services.editing import BroadcastFields
 from broadcasts.services.fields import CONTACT
 from broadcasts.services.message_fields import LONGEST_FALLBACK
 from channelconnect.models import MessageTemplate
@@ -131,7 +134,9 @@ class ComposerForm(forms.Form):
         help_text=_("Nothing is sent until somebody has approved it."),
     )
 
-    def __init__(self, data: Any = None, *, workspace: Workspace, initial: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, workspace: Workspace, initial: dict[str, Any] | None = None
+    ) -> None:
         self.workspace, self.zone = workspace, ZoneInfo(workspace.timezone)
         super().__init__(data, initial={**DEFAULTS, **(initial or {})})
         self.channels = _channels_of(workspace)
@@ -167,7 +172,7 @@ class ComposerForm(forms.Form):
         if not self.is_bound and self.initial.get("template") not in ("", *known):
             self.initial["template"] = known[0]
 
-    def _offer(self, field: str, choices: Sequence[tuple[str, Any]]) -> None:
+    def _offer(self, field: str, choices: Sequence[tuple[str, StrOrPromise]]) -> None:
         self.fields[field].choices = choices  # type: ignore[attr-defined]  # a ChoiceField
 
     def typed(self, name: str) -> str:
@@ -197,14 +202,14 @@ class ComposerForm(forms.Form):
         named = [name for name in variables_in(self.typed_texts()) if name.startswith("fields.")]
         return list(dict.fromkeys((*ALWAYS_OFFERED, *named)))[:MOST_FALLBACKS]
 
-    def gap_fields(self) -> list[Any]:
+    def gap_fields(self) -> list[forms.BoundField]:
         return [self[gap.field] for gap in self.gaps]
 
     def typed_values(self) -> dict[str, str]:
         """Return the values of the template's fields, for the picture of the message."""
         return {gap.field: self.typed(gap.field) or gap.example for gap in self.gaps}
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data: dict[str, Any] = super().clean() or {}
         if data.get("audience") == CONTACTS and data.get("audience_contacts"):
             found, unknown = find_contacts(data["audience_contacts"], self.workspace)
@@ -230,7 +235,7 @@ class ComposerForm(forms.Form):
             "requires_approval": data["requires_approval"],
         }
 
-    def counted_values(self) -> dict[str, Any] | None:
+    def counted_values(self) -> BroadcastFields | None:
         """Return the arguments that decide who gets the broadcast; None while the audience is not chosen.
 
         The message stands for the typed one: it has the same variables, whatever else its author still types.
@@ -248,7 +253,7 @@ class ComposerForm(forms.Form):
             **(self._time() if is_timed else {}),
         }
 
-    def _message(self) -> dict[str, Any]:
+    def _message(self) -> dict[str, object]:
         data = self.cleaned_data
         if self.chosen_template is None:
             return {"text": data["message_text"], "track_clicks": data["track_clicks"]}
@@ -256,7 +261,7 @@ class ComposerForm(forms.Form):
         message = message_of(self.chosen_template, values, data.get("message_header_filename", ""))
         return {**message, "track_clicks": data["track_clicks"]}
 
-    def _audience(self) -> dict[str, Any]:
+    def _audience(self) -> BroadcastFields:
         data = self.cleaned_data
         if data["audience"] == RETARGET:
             uuid = parse_uuid(data["source_broadcast_id"])
@@ -264,12 +269,12 @@ class ComposerForm(forms.Form):
             engagement = data["retarget_engagement"] or None
             return {"type": "retarget", "source_broadcast": source, "retarget_engagement": engagement}
         if data["audience"] == CONTACTS:
-            audience: dict[str, Any] = {"type": "contacts", "contacts": data.get("contacts", [])}
+            audience: dict[str, object] = {"type": "contacts", "contacts": data.get("contacts", [])}
         else:
             audience = {"type": "segment", "segment": ALL if data["audience"] == ALL else data["audience_segment"]}
         return {"type": "contact", "audience": audience}
 
-    def _time(self) -> dict[str, Any]:
+    def _time(self) -> BroadcastFields:
         data = self.cleaned_data
         if data["time"] == LOCAL:
             wall = data["scheduled_local_at"].replace(tzinfo=None)
@@ -281,7 +286,7 @@ class ComposerForm(forms.Form):
 DEFAULTS: Final = {"audience": ALL, "time": NOW, "track_clicks": True}
 
 
-def initial_of(broadcast: Broadcast) -> dict[str, Any]:
+def initial_of(broadcast: Broadcast) -> dict[str, object]:
     """Return a broadcast's values as the form's initial data."""
     message = broadcast.message
     template = template_of(broadcast)
@@ -301,7 +306,7 @@ def initial_of(broadcast: Broadcast) -> dict[str, Any]:
     }
 
 
-def _initial_audience(broadcast: Broadcast) -> dict[str, Any]:
+def _initial_audience(broadcast: Broadcast) -> dict[str, object]:
     if broadcast.type == Broadcast.Type.RETARGET:
         source = broadcast.source_broadcast
         return {
@@ -318,7 +323,7 @@ def _initial_audience(broadcast: Broadcast) -> dict[str, Any]:
     return {"audience": ALL}
 
 
-def _initial_time(broadcast: Broadcast) -> dict[str, Any]:
+def _initial_time(broadcast: Broadcast) -> dict[str, object]:
     if broadcast.scheduled_local_at:
         return {"time": LOCAL, "scheduled_local_at": datetime.fromisoformat(broadcast.scheduled_local_at)}
     if broadcast.scheduled_at:
@@ -362,11 +367,11 @@ class TestForm(forms.Form):
         help_text=_("Up to five phone numbers or e-mail addresses of contacts, each on a line of its own."),
     )
 
-    def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, workspace: Workspace) -> None:
         self.workspace = workspace
         super().__init__(data)
 
-    def clean_contacts(self) -> Any:
+    def clean_contacts(self) -> list[UUID]:
         found, unknown = find_contacts(self.cleaned_data["contacts"], self.workspace)
         if unknown:
             some = ", ".join(unknown[:5])

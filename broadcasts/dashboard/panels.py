@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection
@@ -88,7 +88,7 @@ ORDER BY recipient.at DESC, broadcast.id DESC LIMIT %(most)s
 
 def broadcasts_of_timeline(contact: Contact, before: datetime, most: int) -> list[TimelineEntry]:
     """Give the newest broadcasts that were sent to a contact before a moment, each with what became of it."""
-    values: dict[str, Any] = {
+    values: dict[str, int | datetime] = {
         "workspace": contact.workspace_id,
         "contact": contact.pk,
         "before": before,

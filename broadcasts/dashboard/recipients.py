@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -162,7 +162,7 @@ class ReceivedBroadcast:
     recipient: Recipient
 
     @property
-    def status(self) -> Any:
+    def status(self) -> object:
         return RECIPIENT_STATUS_LABELS[self.recipient.status]
 
     @property
@@ -170,7 +170,7 @@ class ReceivedBroadcast:
         return self.recipient.sent_at or self.recipient.sends_at
 
 
-def broadcasts_of_contact(contact: Contact) -> Mapping[str, Any]:
+def broadcasts_of_contact(contact: Contact) -> Mapping[str, object]:
     """Give the newest broadcasts whose recipient the contact is, without those that skipped the contact."""
     newest = begun_broadcasts(contact.workspace).only("uuid", "name")[:MOST_BROADCASTS]
     broadcasts = {one.pk: one for one in newest}

@@ -1,7 +1,7 @@
 """A message to many contacts of a workspace: its waves, counts, costs, failures in a row, and audience forecasts."""
 
 import uuid
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -117,7 +117,7 @@ class Broadcast(models.Model):
 
     progress: Any  # how far it has come; set only by services that look it up
 
-    objects: ClassVar[BroadcastQuerySet] = BroadcastQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = BroadcastQuerySet.as_manager()
 
     class Meta:
         constraints = [

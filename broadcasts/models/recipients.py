@@ -3,7 +3,7 @@
 import re
 import uuid
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from django.db import models
 from django.db.models import Q
@@ -129,7 +129,7 @@ class Recipient(models.Model):
 
     contact: Contact | None  # set only by services that look it up; None for a deleted contact
 
-    objects: ClassVar[RecipientQuerySet] = RecipientQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = RecipientQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -190,7 +190,7 @@ class Recipient(models.Model):
         return ContactSnapshot(self.contact.uuid, self.contact.name, self.phone) if self.contact else None
 
     @property
-    def shown_error(self) -> dict[str, Any] | None:
+    def shown_error(self) -> dict[str, object] | None:
         """The error of a message that was not delivered."""
         if self.error_code is None:
             return None

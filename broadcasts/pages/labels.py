@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
-from typing import Any, Final
+from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from agency.pages.registry import StrOrPromise
 from broadcasts.models import Broadcast, Recipient
 from config.formats import format_percent
 
 Status, Reason = Broadcast.Status, Recipient.SkipReason
 
-STATUS_LABELS: Final[dict[str, Any]] = {
+STATUS_LABELS: Final[dict[str, StrOrPromise]] = {
     Status.DRAFT: _("Draft"),
     Status.SCHEDULED: _("Scheduled"),
     Status.SENDING: _("Sending"),
@@ -24,7 +25,7 @@ STATUS_LABELS: Final[dict[str, Any]] = {
 }
 # Colours of badges; other states have none.
 COLOURS: Final = {Status.SENDING: "good", Status.SENT: "good", Status.PAUSED: "bad"}
-RECIPIENT_STATUS_LABELS: Final[dict[str, Any]] = {
+RECIPIENT_STATUS_LABELS: Final[dict[str, StrOrPromise]] = {
     "pending": _("Waiting"),
     "sent": _("Sent"),
     "delivered": _("Delivered"),
@@ -33,14 +34,14 @@ RECIPIENT_STATUS_LABELS: Final[dict[str, Any]] = {
     "skipped": _("Skipped"),
 }
 # The statuses where recipients are counted. Each counts once there, by how far the message has come.
-COUNTED_STATUS_LABELS: Final[dict[str, Any]] = {
+COUNTED_STATUS_LABELS: Final[dict[str, StrOrPromise]] = {
     **RECIPIENT_STATUS_LABELS,
     "sent": _("Sent, not yet delivered"),
     "delivered": _("Delivered, not read"),
 }
 # The statuses in the order in which a bar shows them.
 BAR_ORDER: Final = ("read", "delivered", "sent", "pending", "skipped", "failed")
-SKIP_REASON_LABELS: Final[dict[str, Any]] = {
+SKIP_REASON_LABELS: Final[dict[str, StrOrPromise]] = {
     Reason.OPTED_OUT: _("They want no messages, or no marketing."),
     Reason.NO_ADDRESS: _("They have no address on this channel."),
     Reason.OUTSIDE_WINDOW: _("They last wrote more than 24 hours ago, so only a template may be sent."),
@@ -55,7 +56,7 @@ OUTCOME_UNKNOWN_LABEL: Final = _(
     "It is not known whether the message arrived. It was not sent again, so that nobody gets it twice."
 )
 # The provider's categories that we know, as `category_of` writes them.
-CATEGORY_LABELS: Final[dict[str, Any]] = {
+CATEGORY_LABELS: Final[dict[str, StrOrPromise]] = {
     "marketing": pgettext_lazy("category of messages", "Marketing"),
     "marketing-lite": pgettext_lazy("category of messages", "Marketing, optimised"),
     "utility": pgettext_lazy("category of messages", "Utility"),
@@ -64,7 +65,7 @@ CATEGORY_LABELS: Final[dict[str, Any]] = {
     "service": pgettext_lazy("category of messages", "Service"),
     "referral-conversion": pgettext_lazy("category of messages", "Reply to an ad"),
 }
-VARIABLE_LABELS: Final[dict[str, Any]] = {
+VARIABLE_LABELS: Final[dict[str, StrOrPromise]] = {
     "contact.first_name": _("First name"),
     "contact.last_name": _("Last name"),
     "contact.name": _("Name"),
@@ -83,7 +84,7 @@ def variable_label(name: str) -> str:
     return str(VARIABLE_LABELS.get(name) or name.partition(".")[2])
 
 
-ENGAGEMENT_LABELS: Final[dict[str, Any]] = {
+ENGAGEMENT_LABELS: Final[dict[str, StrOrPromise]] = {
     "sent": _("Sent"),
     "delivered": _("Delivered"),
     "read": _("Read"),
@@ -94,7 +95,7 @@ ENGAGEMENT_LABELS: Final[dict[str, Any]] = {
 }
 
 
-def error_text(recipient: Recipient) -> Any:
+def error_text(recipient: Recipient) -> StrOrPromise:
     """Say why a recipient did not get a broadcast; empty for all others."""
     if recipient.skip_reason:
         return SKIP_REASON_LABELS.get(recipient.skip_reason, recipient.skip_reason)
@@ -119,7 +120,7 @@ class BarSegment:
     """A segment of a bar, which starts at `x`. The whole bar is 1,000 wide."""
 
     status: str
-    label: Any
+    label: StrOrPromise
     number: int
     x: float
     width: float

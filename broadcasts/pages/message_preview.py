@@ -11,6 +11,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from agency.pages.registry import StrOrPromise
 from broadcasts.content import VARIABLE, variables_in
 from broadcasts.models import Broadcast, Wave
 from broadcasts.pages.labels import (
@@ -135,7 +136,7 @@ def parameters_of(template: MessageTemplate) -> list[TemplateParameter]:
     ]
 
 
-def message_of(template: MessageTemplate, values: Mapping[str, str], filename: str = "") -> dict[str, Any]:
+def message_of(template: MessageTemplate, values: Mapping[str, str], filename: str = "") -> dict[str, object]:
     """Return the message that fills a template, in the form that `build_broadcast` takes."""
     gaps = parameters_of(template)
     texts: dict[str, dict[str, Any]] = {}
@@ -157,7 +158,7 @@ def message_of(template: MessageTemplate, values: Mapping[str, str], filename: s
     }
 
 
-def message_of_variables(template: MessageTemplate | None, typed: Callable[[str], str]) -> dict[str, Any]:
+def message_of_variables(template: MessageTemplate | None, typed: Callable[[str], str]) -> dict[str, object]:
     """Return a message that can be sent and has the typed message's variables alone. `typed` gives a field's text."""
     if template is None:
         return {"text": _variables_of(typed("message_text"), "x"), "track_clicks": False}
@@ -188,12 +189,12 @@ def values_of(template: MessageTemplate, message: Mapping[str, Any]) -> dict[str
     return values
 
 
-def _header(gap: TemplateParameter, values: Mapping[str, str], filename: str) -> dict[str, Any]:
+def _header(gap: TemplateParameter, values: Mapping[str, str], filename: str) -> dict[str, object]:
     named = {"filename": filename} if filename and gap.kind == "document" else {}
     return {"url": values.get(gap.field, ""), **named}
 
 
-def _button(gap: TemplateParameter, value: str) -> dict[str, Any]:
+def _button(gap: TemplateParameter, value: str) -> dict[str, object]:
     is_code = gap.kind == "copy_code"
     filled = {"type": "coupon_code", "coupon_code": value} if is_code else {"type": "text", "text": value}
     return {"type": "button", "sub_type": gap.kind, "index": str(gap.index), "parameters": [filled]}
@@ -206,7 +207,7 @@ def _key(template: MessageTemplate, gap: TemplateParameter) -> str:
     return f"{gap.place}.{[one for one in parameters_of(template) if one.place == gap.place].index(gap)}"
 
 
-def _texts_in(components: Sequence[Any]) -> Iterator[tuple[str, str]]:
+def _texts_in(components: Sequence[object]) -> Iterator[tuple[str, str]]:
     for component in components:
         if not isinstance(component, Mapping):
             continue
@@ -218,7 +219,7 @@ def _texts_in(components: Sequence[Any]) -> Iterator[tuple[str, str]]:
                 yield f"{place}.{position}", str(text)
 
 
-def _at(values: Sequence[Any], position: int) -> str:
+def _at(values: Sequence[object], position: int) -> str:
     return str(values[position]) if position < len(values) and isinstance(values[position], str) else ""
 
 
@@ -272,7 +273,7 @@ def message_parts(template: MessageTemplate) -> MessageParts:
     )
 
 
-def _named(component: Mapping[str, Any], place: str, gaps: list[TemplateParameter]) -> str:
+def _named(component: Mapping[str, object], place: str, gaps: list[TemplateParameter]) -> str:
     fields = {str(gap.name or gap.index): gap.field for gap in gaps if gap.place == place}
     text = str(component.get("text") or "")
     return PLACEHOLDER.sub(lambda found: f"{{{{{fields[found[1]]}}}}}" if found[1] in fields else found[0], text)
@@ -283,7 +284,7 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return PLACEHOLDER.sub(lambda found: values.get(found[1]) or found[0], text)
 
 
-def render_markup(text: str, labels: Mapping[str, str], fields: Mapping[str, str] | None = None) -> SafeString:
+def render_markup(text: str, labels: Mapping[str, StrOrPromise], fields: Mapping[str, str] | None = None) -> SafeString:
     """Return a text as a phone shows it: escaped, marked up, and with labels in place of variables.
 
     `fields` names the fields of a template that are still empty.
@@ -297,7 +298,7 @@ def render_markup(text: str, labels: Mapping[str, str], fields: Mapping[str, str
     return mark_safe(marked)  # noqa: S308  # escaped above
 
 
-def _mark(label: str) -> str:
+def _mark(label: StrOrPromise) -> str:
     return f"<mark>{escape(label)}</mark>"
 
 
@@ -306,7 +307,7 @@ def _marked(text: str, mark: str, element: str) -> str:
     return re.sub(wanted, rf"<{element}>\1</{element}>", text)
 
 
-def _label_writer(labels: Mapping[str, str]) -> Callable[["re.Match[str]"], str]:
+def _label_writer(labels: Mapping[str, StrOrPromise]) -> Callable[["re.Match[str]"], str]:
     return lambda found: _mark(labels.get(found[1], found[1].partition(".")[2]))
 
 
@@ -345,7 +346,7 @@ def preview_with(
     raw = message_parts(template) if template else MessageParts(body=text)
     examples = {gap.field: gap.example for gap in parameters_of(template)} if template else {}
     names = {gap.field: gap.short_label for gap in parameters_of(template)} if template else {}
-    known: dict[str, Any] = examples | {name: value for name, value in values.items() if value}
+    known: dict[str, str] = examples | {name: value for name, value in values.items() if value}
     if template is None and "message_text" in values and not values["message_text"]:
         known["message_text"] = " "
     return MessagePreview(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.urls import reverse
 from django.utils import timezone
@@ -157,7 +157,7 @@ OF_BROADCAST: Final = Table(
 )
 
 
-def with_bar_segments(state: TableState, broadcasts: Iterable[Broadcast]) -> dict[str, Any]:
+def with_bar_segments(state: TableState, broadcasts: Iterable[Broadcast]) -> dict[str, object]:
     """Look up the progress of a page's broadcasts. Returns the context that the table's cells need."""
     listed = with_progress(broadcasts)
     for one in listed:

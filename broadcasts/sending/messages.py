@@ -4,7 +4,9 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from psycopg.rows import TupleRow
 
 from agency.services.hosts import base_url_of
 from broadcasts.content import FrozenMessage, JsonTemplate
@@ -13,6 +15,7 @@ from broadcasts.models.recipients import callback_data_of
 from broadcasts.sending import statements
 from broadcasts.services.tracked_links import tracked_link
 from channelconnect.providers import messages as provider
+from channelconnect.services.allowance_keys import DatabaseCursor
 from config.postgresql.arrays import integers
 
 # At most this many broadcasts' messages are kept in memory. They are small and never change.
@@ -48,7 +51,7 @@ class KnownBroadcasts:
     def __init__(self) -> None:
         self._known: dict[int, SendingBroadcast] = {}
 
-    def find(self, cursor: Any, ids: Collection[int]) -> dict[int, SendingBroadcast]:
+    def find(self, cursor: DatabaseCursor, ids: Collection[int]) -> dict[int, SendingBroadcast]:
         """Return these broadcasts by their ids. Deleted broadcasts, and those that were never begun, are missing."""
         missing = [key for key in ids if key not in self._known]
         if missing:
@@ -62,7 +65,7 @@ class KnownBroadcasts:
         return {key: self._known[key] for key in ids if key in self._known}
 
 
-def _read(row: Sequence[Any]) -> SendingBroadcast:
+def _read(row: TupleRow) -> SendingBroadcast:
     frozen = FrozenMessage.from_json(row[5])
     parts = frozen.template.get("components") if frozen.template else None
     is_own = bool(frozen.variables or frozen.links)

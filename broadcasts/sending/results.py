@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
+from django.db.backends.utils import CursorWrapper
 from django.utils.translation import gettext_noop
 
 from broadcasts import events
@@ -75,7 +76,7 @@ def streaks_of(results: Sequence[MessageResult]) -> dict[int, Streak]:
     return found
 
 
-def add_to_streaks(cursor: Any, streaks: Mapping[int, Streak]) -> list[int]:
+def add_to_streaks(cursor: CursorWrapper, streaks: Mapping[int, Streak]) -> list[int]:
     """Add failures to the streaks. Returns the broadcasts that reached the limit; their count restarts."""
     if not streaks:
         return []
@@ -172,24 +173,24 @@ def _stays(one: MessageResult) -> bool:
     return _is_fault(one) and (one.outcome.result is not CallResult.STOPPED or one.row.tries < MOST_STOPS)
 
 
-def _keys(results: Iterable[MessageResult]) -> dict[str, Any]:
+def _keys(results: Iterable[MessageResult]) -> dict[str, str]:
     keys = [unpack_key(one.row.id) for one in results]
     return {"broadcasts": integers(key[0] for key in keys), "contacts": integers(key[1] for key in keys)}
 
 
-def lock_broadcasts(cursor: Any, ids: Collection[int]) -> None:
+def lock_broadcasts(cursor: CursorWrapper, ids: Collection[int]) -> None:
     cursor.execute(statements.LOCK_BROADCASTS, {"ids": integers(ids)})
 
 
 def _return_allowance(
-    cursor: Any, unsent: Iterable[MessageResult], taken: Mapping[tuple[int, int], str | None]
+    cursor: CursorWrapper, unsent: Iterable[MessageResult], taken: Mapping[tuple[int, int], str | None]
 ) -> None:
     """Return the room taken for recipients whom no message reached; `taken` has their addresses by key."""
     channels = {unpack_key(one.row.id): one.row.channel_id for one in unsent}
     release_allowance(cursor, [(channel, taken[key]) for key, channel in channels.items() if key in taken])
 
 
-def _put_off(cursor: Any, run: int, waiting: Sequence[MessageResult]) -> int:
+def _put_off(cursor: CursorWrapper, run: int, waiting: Sequence[MessageResult]) -> int:
     if not waiting:
         return 0
     seconds = decimals(one.wait_seconds for one in waiting)
@@ -199,7 +200,7 @@ def _put_off(cursor: Any, run: int, waiting: Sequence[MessageResult]) -> int:
     return len(rows)
 
 
-def lower_next_due_at(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None:
+def lower_next_due_at(cursor: CursorWrapper, rows: Iterable[tuple[int, datetime]]) -> None:
     """Lower `next_due_at` to when these recipients are due. The caller has locked the broadcasts."""
     earliest: dict[int, datetime] = {}
     for broadcast, due_at in rows:
@@ -208,11 +209,11 @@ def lower_next_due_at(cursor: Any, rows: Iterable[tuple[int, datetime]]) -> None
         cursor.execute(statements.LOWER_NEXT_DUE_AT, {"ids": integers(earliest), "due": timestamps(earliest.values())})
 
 
-def _fail(cursor: Any, run: int, refused: Sequence[MessageResult], changes: Mapping[int, Counter[str]]) -> int:
+def _fail(cursor: CursorWrapper, run: int, refused: Sequence[MessageResult], changes: dict[int, Counter[str]]) -> int:
     if not refused:
         return 0
     errors = [one.outcome.error for one in refused]
-    values = {
+    values: dict[str, int | str] = {
         "run": run,
         **_keys(refused),
         "times": timestamps(datetime.fromtimestamp(one.at, UTC) for one in refused),
@@ -236,7 +237,7 @@ def count_failed_and_notify(
     record_recipient_events(events.RECIPIENT_FAILED, keys, now=now)
 
 
-def _record_unknown(cursor: Any, run: int, unknown: Sequence[MessageResult]) -> int:
+def _record_unknown(cursor: CursorWrapper, run: int, unknown: Sequence[MessageResult]) -> int:
     if not unknown:
         return 0
     cursor.execute(statements.MARK_UNKNOWN, {"run": run, "seconds": UNKNOWN_SECONDS, **_keys(unknown)})

@@ -6,8 +6,9 @@ Conversations' messages go first, because people wait for them.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from django.db.backends.utils import CursorWrapper
 from psycopg import Error
 
 from broadcasts import events
@@ -87,7 +88,7 @@ def fail_overdue(*, seconds: float = ENDING_SECONDS) -> None:
 
     After a restore there may be a million of them, and recipients that are ready must not wait for that.
     """
-    values = {
+    values: dict[str, int | str] = {
         "batch": OVERDUE_BATCH,
         "longest": LONGEST_UNKNOWN_SECONDS,
         "code": OUTCOME_UNKNOWN.code,
@@ -150,7 +151,7 @@ def _release_of(channels: Mapping[int, int]) -> bool:
     return True
 
 
-def _release(cursor: Any, broadcasts: list[int], room: int, released: Counter[int]) -> None:
+def _release(cursor: CursorWrapper, broadcasts: list[int], room: int, released: Counter[int]) -> None:
     """Release recipients of these broadcasts. Recipients that are ready but not claimed yet take up room too."""
     for broadcast in broadcasts:
         cursor.execute(statements.STILL_READY, {"id": broadcast, "most": room})
@@ -242,7 +243,7 @@ class BroadcastRecipients:
 
     def give_back(self, connection: Connection, *, run: int, ids: Sequence[int]) -> None:
         keys = sorted(unpack_key(number) for number in ids)
-        values = {
+        values: dict[str, int | str] = {
             "run": run,
             "broadcasts": integers(key[0] for key in keys),
             "contacts": integers(key[1] for key in keys),

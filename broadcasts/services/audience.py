@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 from zoneinfo import available_timezones
 
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from agency.services import subscribed_events
@@ -201,7 +202,7 @@ ENGAGED: Final[Mapping[str, Q]] = {
 }
 
 
-def audience_filter(broadcast: Broadcast) -> dict[str, Any] | None:
+def audience_filter(broadcast: Broadcast) -> dict[str, object] | None:
     """Return the filter that contacts must meet; empty for all contacts. None if the segment was removed."""
     if broadcast.type == Broadcast.Type.RETARGET or broadcast.chosen_contacts is not None:
         return {}
@@ -232,7 +233,7 @@ def end_of_chunk(broadcast: Broadcast, *, after: int, size: int) -> int:
     It counts the contacts that the walk passes, not those that a segment finds: the walk is what takes the time.
     """
     last = broadcast.last_contact or 0
-    walked: QuerySet[Any, int]
+    walked: QuerySet[Recipient, int] | QuerySet[Contact, int]
     if broadcast.chosen_contacts is not None:
         ahead = sorted(pk for pk in broadcast.chosen_contacts if after < pk <= last)
         return ahead[size - 1] if len(ahead) > size else last
@@ -320,7 +321,7 @@ def audience_statement(person: AudienceSql) -> str:
     )
 
 
-def with_people(statement: str, person: AudienceSql, people: "QuerySet[Contact]", cursor: Any) -> str:
+def with_people(statement: str, person: AudienceSql, people: "QuerySet[Contact]", cursor: CursorWrapper) -> str:
     """Insert the query of the contacts into a statement, with its values as literals."""
     # Also if no contact can match because all chosen contacts are gone.
     compiler = people.values(*person.columns).query.get_compiler(people.db, elide_empty=False)

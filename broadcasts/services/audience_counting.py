@@ -10,6 +10,7 @@ import orjson
 from django.db import connection
 from django.db.models import QuerySet, Sum, Value
 from django.db.models.functions import Concat
+from psycopg.rows import TupleRow
 
 from broadcasts.content import FrozenMessage
 from broadcasts.models import Broadcast, BroadcastCount
@@ -95,7 +96,7 @@ class Counted:
             self.ready[key] = Due(due.at, before.free + due.free, before.counted + due.counted)
         self.sample = self.sample or other.sample
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the count as JSON for `from_json`."""
         ready = [[at.isoformat(), zone, due.free, due.counted] for (at, zone), due in self.ready.items()]
         counters = {"skipped": self.skipped, "prefixes": self.prefixes, "missing": self.missing}
@@ -153,7 +154,7 @@ class AudienceCount:
 
     def _count(self, people: "QuerySet[Contact]", limit: Allowance | None, now: datetime) -> Counted:
         counted = Counted()
-        values: dict[str, Any] = {"prefix": PREFIX_LENGTH}
+        values: dict[str, str | int | datetime] = {"prefix": PREFIX_LENGTH}
         if limit is not None:
             values |= {
                 "key": limit.key,
@@ -199,11 +200,11 @@ class AudienceCount:
             written = with_people(audience_statement(self._person), self._person, others, cursor)
         return DUPLICATES.format(asked=audience_statement(self._person), others=written)
 
-    def _run(self, statement: str, people: "QuerySet[Contact]", values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def _run(self, statement: str, people: "QuerySet[Contact]", values: Mapping[str, Any]) -> list[TupleRow]:
         with connection.cursor() as cursor:
             written = with_people(statement, self._person, people, cursor)
             cursor.execute(written, {**self._person.parameters, **values})
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            rows: list[TupleRow] = cursor.fetchall()
         return rows
 
 

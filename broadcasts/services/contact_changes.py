@@ -1,7 +1,7 @@
 """Locks and updates broadcasts when a contact is removed or two contacts are merged."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from django.db import connection
 from django.utils import timezone
@@ -195,7 +195,7 @@ def _mark(kept: int, gone: int, broadcasts: Collection[int]) -> list[int]:
     """Mark `kept` in these broadcasts, so that it gets no second message. Returns those in which it had no row."""
     if not broadcasts:
         return []
-    values: dict[str, Any] = {"kept": kept, "gone": gone, "broadcasts": list(broadcasts)}
+    values: dict[str, int | list[int]] = {"kept": kept, "gone": gone, "broadcasts": list(broadcasts)}
     with connection.cursor() as cursor:
         cursor.execute(MARK, values)
         cursor.execute(ADD_MARK, values)
@@ -204,7 +204,7 @@ def _mark(kept: int, gone: int, broadcasts: Collection[int]) -> list[int]:
     return marked
 
 
-def _execute(statement: str, values: Any) -> None:
+def _execute(statement: str, values: Mapping[str, int] | Sequence[int | str | list[int]]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 
@@ -238,7 +238,7 @@ ORDER BY recipient.broadcast_id, recipient.contact_id FOR NO KEY UPDATE OF recip
 
 def lock_recipients_of(contacts: Collection[int]) -> None:
     """Stop preparation, then lock the broadcasts that may change with these contacts, then the contacts' recipients."""
-    values: dict[str, Any] = {"ids": list(contacts)}
+    values: dict[str, int | list[int]] = {"ids": list(contacts)}
     for contact in sorted(contacts):
         block_preparation(contact)
     with connection.cursor() as cursor:

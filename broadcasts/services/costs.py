@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from functools import cache
 from io import StringIO
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -17,6 +17,7 @@ from agency.actors import Actor
 from agency.services import record_activity
 from broadcasts.models import BilledCount, Broadcast, Rate
 from broadcasts.services.markets import COUNTRIES, OTHER, REGIONS, names_of
+from channelconnect.services.allowance_keys import DatabaseCursor
 from config.errors import InvalidInput
 from config.postgresql.arrays import integers
 from workspaces.subaccounts.services.money import decimals_of
@@ -92,7 +93,7 @@ class BilledLine:
     currency: str
 
 
-def add_billed(counts: Mapping[Billed, int], *, cursor: Any = None) -> None:
+def add_billed(counts: Mapping[Billed, int], *, cursor: DatabaseCursor | None = None) -> None:
     """Add billed messages, inside the caller's transaction. Each counts once, when it is first known as delivered.
 
     `cursor` may belong to a worker's own connection; otherwise the project's connection is used.
@@ -100,7 +101,7 @@ def add_billed(counts: Mapping[Billed, int], *, cursor: Any = None) -> None:
     if not counts:
         return
     keys = sorted(counts)
-    columns: list[Any] = [
+    columns: list[str | list[str] | list[date] | list[bool]] = [
         integers(key.broadcast_id for key in keys),
         [key.month for key in keys],
         [category_of(key.category) for key in keys],

@@ -1,6 +1,6 @@
 """Counts of a broadcast and of an agency, the plan's monthly limit, and allowance that is returned."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -8,11 +8,13 @@ from zoneinfo import ZoneInfo
 from django.db import connection
 from django.db.models import Sum
 from django.utils import timezone
+from psycopg import Cursor
+from psycopg.rows import TupleRow
 
 from agency.services.hourly_counts import CountedHours, HourlyCounter
 from broadcasts.models import Broadcast, BroadcastCount
 from channelconnect.sending.allowance import give_back, person_key
-from channelconnect.services.allowance_keys import keys_of
+from channelconnect.services.allowance_keys import DatabaseCursor, keys_of
 from config.postgresql.arrays import integers
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import check_limit
@@ -32,7 +34,7 @@ DO UPDATE SET {", ".join(f"{name} = kept.{name} + excluded.{name}" for name in C
 """  # noqa: S608  # names of our own
 
 
-def add_counts(changes: Mapping[int, Mapping[str, int]], *, cursor: Any = None) -> None:
+def add_counts(changes: Mapping[int, Mapping[str, int]], *, cursor: Cursor[TupleRow] | None = None) -> None:
     """Add differences to broadcasts' counts, by broadcast and count, inside the caller's transaction.
 
     `cursor` may belong to a worker's own connection; otherwise the project's connection is used. Differences of zero
@@ -57,8 +59,9 @@ def counts_of(broadcasts: Collection[Broadcast]) -> dict[int, dict[str, int]]:
     if not ids:
         return counts
     sums = BroadcastCount.objects.filter(broadcast_id__in=ids).values("broadcast_id")
-    for row in sums.annotate(**{f"sum_{name}": Sum(name) for name in COUNTS}):
-        counts[row["broadcast_id"]] = {name: row[f"sum_{name}"] for name in COUNTS}  # type: ignore[literal-required]
+    rows: Iterable[Mapping[str, Any]] = sums.annotate(**{f"sum_{name}": Sum(name) for name in COUNTS})
+    for row in rows:
+        counts[row["broadcast_id"]] = {name: row[f"sum_{name}"] for name in COUNTS}
     return counts
 
 
@@ -103,7 +106,7 @@ def used_broadcasts(workspace: Workspace) -> Mapping[str, int]:
     return {LIMIT: count_of_month(workspace, now=timezone.now())}
 
 
-def release_allowance(cursor: Any, taken: Collection[tuple[int, str | None]]) -> None:
+def release_allowance(cursor: DatabaseCursor, taken: Collection[tuple[int, str | None]]) -> None:
     """Return the room taken for messages, by their channels and addresses, in the caller's transaction.
 
     A contact who was removed meanwhile has no address any more; that room opens with time.

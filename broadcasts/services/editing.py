@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import TextChoices
 
 from agency.actors import Actor
 from broadcasts import events
@@ -56,8 +57,8 @@ class BroadcastFields(TypedDict, total=False):
     name: str
     channel: Channel
     type: str
-    audience: Mapping[str, Any] | None
-    message: Mapping[str, Any]
+    audience: Mapping[str, object] | None
+    message: Mapping[str, object]
     fallbacks: Mapping[str, str]
     timezone_mode: str
     scheduled_at: datetime | str | None
@@ -122,7 +123,7 @@ def _channel(channel: Channel | None, workspace: Workspace) -> Channel:
     return channel
 
 
-def one_of(field: str, value: str | None, choices: Any) -> str:
+def one_of(field: str, value: str | None, choices: type[TextChoices]) -> str:
     """Check that a value is one of the choices; without a value, return the first choice."""
     if value is None:
         return str(choices.values[0])
@@ -216,7 +217,7 @@ def _touches_audience(draft: Broadcast, changes: BroadcastFields) -> bool:
     return any(name in changes for name in AUDIENCE_FIELDS[draft.type])
 
 
-def _event_values(draft: Broadcast) -> dict[str, Any]:
+def _event_values(draft: Broadcast) -> dict[str, object]:
     """Return the values that the event's `changes` may name."""
     source = draft.source_broadcast
     return {
@@ -295,7 +296,7 @@ def _content(written: WrittenMessage, broadcast: Broadcast, contact: Contact, nu
     return Content(template=message) if written.template else Content(text=_text(message))
 
 
-def _text(message: Any) -> str:
+def _text(message: object) -> str:
     return str(message)
 
 
@@ -325,7 +326,7 @@ def copy_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broadca
     )
 
 
-def _audience(broadcast: Broadcast) -> dict[str, Any]:
+def _audience(broadcast: Broadcast) -> dict[str, object]:
     if broadcast.chosen_contacts is None:
         return dict(broadcast.audience or {})
     chosen = Contact.objects.of(broadcast.workspace).filter(pk__in=broadcast.chosen_contacts).order_by("pk")

@@ -35,12 +35,12 @@ SEGMENT, CONTACTS = "segment", "contacts"
 class ChosenAudience:
     """An audience in its stored form: `audience` without its contacts, and the contacts' row ids in `contacts`."""
 
-    audience: dict[str, Any] | None = None
+    audience: dict[str, object] | None = None
     segment: Segment | None = None
     contacts: list[int] | None = None
 
 
-def checked_audience(audience: Mapping[str, Any] | None, workspace: Workspace) -> ChosenAudience:
+def checked_audience(audience: Mapping[str, object] | None, workspace: Workspace) -> ChosenAudience:
     """Look up what an audience names. Raises `BroadcastRefused`, `SegmentNotFound` and `ContactNotFound`."""
     if audience is None:
         raise BroadcastRefused("The audience field is required.", field="audience")
@@ -80,7 +80,7 @@ def hold_segment(segment: Segment | None) -> None:
         raise SegmentNotFound
 
 
-def _segment(named: Any, workspace: Workspace) -> Segment:
+def _segment(named: object, workspace: Workspace) -> Segment:
     uuid = parse_uuid(named) if isinstance(named, str) else None
     if uuid is None:
         raise BroadcastRefused("The audience.segment field must be all or a segment's id.", field="audience.segment")
@@ -90,7 +90,7 @@ def _segment(named: Any, workspace: Workspace) -> Segment:
     return found
 
 
-def _contacts(named: Any, workspace: Workspace) -> list[int]:
+def _contacts(named: object, workspace: Workspace) -> list[int]:
     if not named or not isinstance(named, Sequence):
         raise BroadcastRefused("The audience.contacts field is required.", field="audience.contacts")
     if len(named) > MOST_CONTACTS:
@@ -118,7 +118,7 @@ YEARS: Final = range(2000, 3000)
 IN_TIME_ZONES: Final = Broadcast.TimezoneMode.CONTACT
 
 
-def checked_timing(mode: str, at: Any, wall: Any) -> tuple[datetime | None, str | None]:
+def checked_timing(mode: str, at: datetime | str | None, wall: str | None) -> tuple[datetime | None, str | None]:
     """Return `scheduled_at` and `scheduled_local_at` in their stored form.
 
     The mode uses only one of the arguments and ignores the other. `at` is a time, or an ISO 8601 text with an offset.
@@ -130,7 +130,7 @@ def checked_timing(mode: str, at: Any, wall: Any) -> tuple[datetime | None, str 
     return (None if at is None else _moment(at)), None
 
 
-def _wall_clock(wall: Any) -> datetime:
+def _wall_clock(wall: str | None) -> datetime:
     if wall is None:
         raise BroadcastRefused(
             "The scheduled local at field is required with the contacts' own time.", field="scheduled_local_at"
@@ -148,7 +148,7 @@ def _wall_clock(wall: Any) -> datetime:
     return _within_calendar(found, "scheduled_local_at")
 
 
-def _moment(at: Any) -> datetime:
+def _moment(at: datetime | str) -> datetime:
     try:
         found = parse_datetime(at) if isinstance(at, str) else at
     except ValueError:
@@ -173,7 +173,7 @@ CONTACT: Final = ("name", "first_name", "last_name", "email", "phone", "country"
 BRACES: Final = re.compile(r"\{\{([^{}]*)\}\}")
 
 
-def check_variables(field: str, content: Any, workspace: Workspace) -> None:
+def check_variables(field: str, content: object, workspace: Workspace) -> None:
     """Refuse texts with an unknown variable, or with a workspace variable that has no value.
 
     Raises `BroadcastRefused` on the field.
@@ -200,7 +200,7 @@ def contact_value(contact: Contact, name: str) -> str:
     return str(getattr(contact, key) or "")
 
 
-def with_settings(content: Any, workspace: Workspace) -> Any:
+def with_settings(content: object, workspace: Workspace) -> Any:
     """Fill the workspace's variables in all texts; the contacts' variables stay."""
     settings = settings_in_texts(workspace)
 
@@ -235,7 +235,7 @@ def _check_setting(field: str, name: str, settings: Mapping[str, str]) -> None:
         )
 
 
-def _texts(content: Any) -> Iterator[str]:
+def _texts(content: object) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping | list | tuple):

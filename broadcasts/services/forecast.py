@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from django.db import OperationalError, connection, transaction
@@ -224,8 +224,8 @@ def _digest_of(draft: Broadcast) -> str:
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _written(draft: Broadcast) -> dict[str, Any]:
-    written: dict[str, Any] = {name: getattr(draft, name) for name in COLUMNS}
+def _written(draft: Broadcast) -> dict[str, object]:
+    written: dict[str, object] = {name: getattr(draft, name) for name in COLUMNS}
     return {**written, "scheduled_at": draft.scheduled_at.isoformat() if draft.scheduled_at else None}
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
+from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
+from psycopg.rows import TupleRow
 
 from broadcasts.models import Broadcast, BroadcastQuerySet, Recipient, RecipientChunk
 from broadcasts.services.counts import counts_of
@@ -78,10 +80,10 @@ def find_chunk_of_page(broadcast: int, *, offset: int, total: int) -> tuple[int,
     return None if row is None else (int(row[0]), int(row[1]))
 
 
-def _execute(statement: str, values: dict[str, Any], *, is_read: bool = False) -> tuple[Any, ...] | None:
+def _execute(statement: str, values: dict[str, int | list[int]], *, is_read: bool = False) -> TupleRow | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        row: tuple[Any, ...] | None = cursor.fetchone() if is_read else None
+        row: TupleRow | None = cursor.fetchone() if is_read else None
         return row
 
 
@@ -133,7 +135,7 @@ class Progress:
     """A broadcast's progress. `audience` names its contacts by their public ids."""
 
     counts: dict[str, int]
-    audience: dict[str, Any] | None
+    audience: dict[str, object] | None
     next_wave_at: datetime | None
     last_wave_at: datetime | None
 
@@ -234,7 +236,7 @@ def _page(broadcast: int, status: str | None, offset: int, size: int, total: int
     return _contacts(statement.format(kept=kept, order=order), values)
 
 
-def _contacts(statement: str, values: Mapping[str, Any]) -> list[int]:
+def _contacts(statement: str, values: Mapping[str, int | str | None]) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [contact for (contact,) in cursor.fetchall()]
@@ -257,7 +259,7 @@ def _last_moment(broadcast: Broadcast) -> datetime | None:
     return instant_of(datetime.fromisoformat(broadcast.scheduled_local_at), LAST_ZONE)
 
 
-def _audience(broadcast: Broadcast, *, is_list: bool) -> dict[str, Any] | None:
+def _audience(broadcast: Broadcast, *, is_list: bool) -> dict[str, object] | None:
     if broadcast.audience is None:
         return None
     chosen = broadcast.chosen_contacts
@@ -270,5 +272,5 @@ def _audience(broadcast: Broadcast, *, is_list: bool) -> dict[str, Any] | None:
     }
 
 
-def _public_ids(contacts: Sequence[int]) -> list[Any]:
+def _public_ids(contacts: Sequence[int]) -> list[UUID]:
     return list(Contact.objects.filter(pk__in=contacts).order_by("pk").values_list("uuid", flat=True))

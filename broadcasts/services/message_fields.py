@@ -30,12 +30,12 @@ class WrittenMessage:
     """
 
     text: str
-    template: dict[str, Any] | None
+    template: dict[str, object] | None
     shown: str
     category: str = ""
 
 
-def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Workspace) -> dict[str, Any]:
+def checked_message(message: Mapping[str, object], channel: Channel, workspace: Workspace) -> dict[str, Any]:
     """Return a message in its stored form if it can be sent. Raises `BroadcastRefused`."""
     kept = _kept(message)
     _check_kinds(kept)
@@ -47,7 +47,7 @@ def checked_message(message: Mapping[str, Any], channel: Channel, workspace: Wor
     return kept
 
 
-def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, Any]) -> dict[str, str]:
+def checked_fallbacks(fallbacks: Mapping[str, str], message: Mapping[str, object]) -> dict[str, str]:
     """Return the texts for contacts without a value, by the message's variables. All others are dropped.
 
     Blanks become one space, as in the values of variables. Raises `BroadcastRefused`.
@@ -94,7 +94,7 @@ def _kept(message: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_kinds(message: Mapping[str, Any]) -> None:
+def _check_kinds(message: Mapping[str, object]) -> None:
     if message["template"] and message["text"]:
         _refuse("text", "The message.text field cannot be sent along with message.template.")
     if not (message["template"] or message["text"]):
@@ -123,8 +123,8 @@ def _own_field(field: str, headers: int) -> str:
 
 
 def _header(
-    header: Mapping[str, Any] | None, template: MessageTemplate | None, components: Sequence[Any]
-) -> list[dict[str, Any]]:
+    header: Mapping[str, Any] | None, template: MessageTemplate | None, components: Sequence[object]
+) -> list[dict[str, object]]:
     """Return the header's component made from `message.header`; empty if the components already have it."""
     wanted = [one for one in (template.parameters if template else []) if one["component"] == "header"]
     kind = wanted[0]["type"] if wanted else ""
@@ -140,7 +140,7 @@ def _header(
     return _text_header(header, wanted)
 
 
-def _file(header: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _file(header: Mapping[str, Any], kind: str) -> dict[str, object]:
     if header["parameters"]:
         _refuse("header.parameters", f"The template's header takes no parameters: it is of type {kind}.")
     if not header["url"]:
@@ -152,7 +152,7 @@ def _file(header: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return {"type": kind, kind: {"link": header["url"], **named}}
 
 
-def _text_header(header: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _text_header(header: Mapping[str, Any], wanted: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     for name in ("url", "filename"):
         if header[name]:
             _refuse(f"header.{name}", "The template's header takes no file.")
@@ -166,7 +166,7 @@ def _text_header(header: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]])
     return [{"type": "header", "parameters": parameters}] if parameters else []
 
 
-def _parameter(wanted: Mapping[str, Any], given: Any) -> Any:
+def _parameter(wanted: Mapping[str, object], given: object) -> object:
     if not isinstance(given, str):
         return given
     named = {"parameter_name": wanted["name"]} if wanted["name"] else {}

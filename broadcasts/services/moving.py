@@ -5,7 +5,7 @@ A move that is not allowed answers 409.
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection, transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
@@ -175,7 +175,7 @@ def cancel_broadcast(*, broadcast: Broadcast, now: datetime, by: Actor) -> Broad
     )
 
 
-def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datetime, **changes: Any) -> Broadcast:
+def _move(broadcast: Broadcast, event: str, allowed: Q, *, by: Actor, now: datetime, **changes: object) -> Broadcast:
     """Change the row if its state allows the move, record the move, and wake the workers that act on it."""
     moved = Broadcast.objects.filter(allowed, pk=broadcast.pk).update(updated_at=now, **changes)
     found = _read(broadcast)

@@ -13,9 +13,10 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Least
 from psycopg.errors import DeadlockDetected, LockNotAvailable
+from psycopg.rows import TupleRow
 
 from broadcasts import events
 from broadcasts.content import FrozenMessage
@@ -37,6 +38,7 @@ from broadcasts.services.recipient_events import record_recipient_events
 from config.celery import wake_up
 from config.db import violated_constraint
 from config.postgresql.concurrency import AdvisoryLock
+from workspaces.contacts.models import Contact
 from workspaces.conversations.services.sending import SENDER
 
 # Connections that prepare a broadcast share its audience. A service that removes or merges contacts has it alone. A
@@ -134,10 +136,10 @@ def block_preparation(contact: int) -> None:
         cursor.execute(WAIT, {"class": AdvisoryLock.AUDIENCE.value, "numbers": NUMBERS, "contact": contact})
 
 
-def _first(statement: str, values: Any) -> tuple[Any, ...] | None:
+def _first(statement: str, values: Mapping[str, int | str] | list[int] | None) -> TupleRow | None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        row: tuple[Any, ...] | None = cursor.fetchone()
+        row: TupleRow | None = cursor.fetchone()
         return row
 
 
@@ -330,7 +332,7 @@ def _prepare(chunk: ClaimedChunk, now: datetime) -> None:
     add_counts({broadcast.pk: outcome.counts})
 
 
-def _insert(broadcast: int, person: AudienceSql, people: Any) -> list[PreparedGroup]:
+def _insert(broadcast: int, person: AudienceSql, people: "QuerySet[Contact]") -> list[PreparedGroup]:
     """Insert a chunk. Insert it again with care if an address is in the broadcast already, which is rare."""
     try:
         with transaction.atomic():
@@ -342,7 +344,7 @@ def _insert(broadcast: int, person: AudienceSql, people: Any) -> list[PreparedGr
     return rows + _run(insert_duplicates(person), broadcast, person, people)
 
 
-def _run(statement: str, broadcast: int, person: AudienceSql, people: Any) -> list[PreparedGroup]:
+def _run(statement: str, broadcast: int, person: AudienceSql, people: "QuerySet[Contact]") -> list[PreparedGroup]:
     with connection.cursor() as cursor:
         cursor.execute(with_people(statement, person, people, cursor), parameters_of(person, broadcast))
         return [PreparedGroup(*row) for row in cursor.fetchall()]
@@ -358,7 +360,7 @@ def _advance(chunk: ClaimedChunk, outcome: ChunkResult) -> None:
     own = Broadcast.objects.filter(
         pk=chunk.broadcast.pk, status__in=(Status.SENDING, Status.PAUSED), prepared_up_to=chunk.after
     )
-    changes: dict[str, Any] = {"next_due_at": Least(F("next_due_at"), min(outcome.ready))} if outcome.ready else {}
+    changes: dict[str, Least] = {"next_due_at": Least(F("next_due_at"), min(outcome.ready))} if outcome.ready else {}
     done = own.filter(is_prepared=False).update(
         prepared_up_to=chunk.up_to,
         is_prepared=chunk.is_last,

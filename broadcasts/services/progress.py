@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
@@ -187,7 +187,7 @@ def _locked(rows: "QuerySet[Broadcast]", broadcast: int) -> Broadcast | None:
     return locked.select_related("channel", "workspace__agency", "segment").filter(pk=broadcast).first()
 
 
-def _fixed(broadcast: Broadcast) -> dict[str, Any]:
+def _fixed(broadcast: Broadcast) -> dict[str, object]:
     """Return the fields that the beginning fixes, with a status and a reason if the broadcast pauses at once.
 
     A message that cannot be sent now (`is_refused`) is fixed when the broadcast is resumed.

@@ -65,7 +65,7 @@ def record_broadcast_activity(
     *,
     by: Actor,
     details: dict[str, Any] | None = None,
-    changes: Mapping[str, Mapping[str, Any]],
+    changes: Mapping[str, Mapping[str, object]],
 ) -> None:
     """Add an entry to the activity log. `changes` are `{field: {from, to}}`."""
     workspace = broadcast.workspace
@@ -80,7 +80,7 @@ def record_broadcast_activity(
     )
 
 
-def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: Any) -> None:
+def record_broadcast_event(broadcast: Broadcast, name: str, *, now: datetime, **more: object) -> None:
     """Record an event with the broadcast in the API's form, and `more` beside it."""
     with_progress([broadcast], now=now)
     record_workspace_event(workspace=broadcast.workspace, name=name, now=now, broadcast=broadcast, **more)

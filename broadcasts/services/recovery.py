@@ -3,7 +3,7 @@
 import time
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection, transaction
 from django.utils.translation import gettext_noop
@@ -136,7 +136,7 @@ def _mark_unknown(broadcast: int, now: datetime) -> int:
     number, after = 0, 0
     while True:
         with transaction.atomic(), connection.cursor() as cursor:
-            values: dict[str, Any] = {"broadcast": broadcast, "after": after, "now": now, "most": RECIPIENTS}
+            values: dict[str, int | datetime] = {"broadcast": broadcast, "after": after, "now": now, "most": RECIPIENTS}
             cursor.execute(MARK, {**values, "seconds": UNKNOWN_SECONDS})
             found, held, last, _ = cursor.fetchone()
             add_counts({broadcast: {"held": -held}})

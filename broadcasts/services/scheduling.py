@@ -1,7 +1,7 @@
 """Sets a broadcast's time as it is scheduled, or again until it begins."""
 
 from datetime import datetime, timedelta
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from django.db import transaction
 
@@ -56,7 +56,7 @@ def schedule_broadcast_at(*, broadcast: Broadcast, now: datetime, by: Actor, **t
     return found
 
 
-def _set_timing(broadcast: Broadcast, timing: Timing) -> dict[str, Any]:
+def _set_timing(broadcast: Broadcast, timing: Timing) -> dict[str, dict[str, object]]:
     """Write the checked time into a broadcast. Returns the changes for its event."""
     before = _event_values(broadcast)
     mode = one_of("timezone_mode", timing.get("timezone_mode", broadcast.timezone_mode), Broadcast.TimezoneMode)
@@ -69,14 +69,14 @@ def _set_timing(broadcast: Broadcast, timing: Timing) -> dict[str, Any]:
     return differences(before, _event_values(broadcast))
 
 
-def _save(broadcast: Broadcast, told: dict[str, Any], *, now: datetime, by: Actor) -> None:
+def _save(broadcast: Broadcast, told: dict[str, dict[str, object]], *, now: datetime, by: Actor) -> None:
     broadcast.approved_at, broadcast.approved_by, broadcast.updated_at = None, "", now
     approval = ("approved_at", "approved_by", "updated_at")
     broadcast.save(update_fields=("timezone_mode", "scheduled_at", "scheduled_local_at", "due_at", *approval))
     record_broadcast_change(broadcast, events.UPDATED, by=by, now=now, changes=told)
 
 
-def _event_values(broadcast: Broadcast) -> dict[str, Any]:
+def _event_values(broadcast: Broadcast) -> dict[str, object]:
     """Return the values that the event's `changes` may name."""
     return {
         "timezone_mode": broadcast.timezone_mode,

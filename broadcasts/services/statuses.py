@@ -4,9 +4,11 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from psycopg.rows import TupleRow
 
 from agency.actors import SYSTEM
 from broadcasts import events
@@ -174,7 +176,7 @@ def _stops(error: SendError | None) -> bool:
     return error is not None and error.result in (CallResult.STOPPED, CallResult.RECONNECT)
 
 
-def _columns(keys: Sequence[Key], updates: Sequence[StatusUpdate]) -> dict[str, Any]:
+def _columns(keys: Sequence[Key], updates: Sequence[StatusUpdate]) -> dict[str, str]:
     categories = {name: category_of(storable(name)[:LONGEST_CATEGORY]) for name in {one.category for one in updates}}
     return {
         "broadcasts": integers([key[0] for key in keys]),
@@ -214,7 +216,7 @@ class Effects:
         self._billed: Counter[Billed] = Counter()
         self._returned: list[tuple[int, str | None]] = []
 
-    def take(self, rows: Iterable[Sequence[Any]]) -> int:
+    def take(self, rows: Iterable[TupleRow]) -> int:
         """Add the changes of a statement. Returns how many rows another transaction changed first."""
         missed = 0
         for kind, broadcast, first, second, flag, number, contacts, addresses, month in rows:
@@ -236,7 +238,7 @@ class Effects:
         if was_held:
             counts["held"] -= number
 
-    def apply(self, cursor: Any, failed: Mapping[Key, StatusUpdate], *, now: datetime) -> None:
+    def apply(self, cursor: CursorWrapper, failed: Mapping[Key, StatusUpdate], *, now: datetime) -> None:
         release_allowance(cursor, self._returned)
         if failed:
             record_recipient_events(events.RECIPIENT_FAILED, sorted(failed), now=now)
@@ -304,7 +306,7 @@ def read_up_to(facts: Sequence[ReadUpTo], *, now: datetime) -> None:
         return
     since = now - LOOK_BACK
     with connection.cursor() as cursor:
-        values: dict[str, Any] = {
+        values: dict[str, str | datetime] = {
             "channels": integers([fact.channel.id for fact in asked]),
             "addresses": texts([storable(fact.person.external_id) for fact in asked]),
             "statuses": texts([fact.status for fact in asked]),

@@ -59,7 +59,7 @@ class SentMessage(NamedTuple):
     at: datetime
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, object]:
         return {name: getattr(self, name) for name in COLUMNS}
 
 
@@ -124,7 +124,7 @@ def _write(conversation: Conversation, new: Mapping[UUID, SentMessage]) -> None:
 
 
 def _message(
-    uuid: UUID, one: SentMessage, conversation: Conversation, broadcast: Broadcast, content: tuple[str, Any]
+    uuid: UUID, one: SentMessage, conversation: Conversation, broadcast: Broadcast, content: tuple[str, object]
 ) -> Message:
     text, template = content
     return Message(
@@ -150,7 +150,7 @@ class _Texts:
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
 
-    def of(self, broadcast: Broadcast, values: Sequence[str] | None) -> tuple[str, Mapping[str, Any] | None]:
+    def of(self, broadcast: Broadcast, values: Sequence[str] | None) -> tuple[str, Mapping[str, object] | None]:
         message = FrozenMessage.from_json(broadcast.frozen) if broadcast.frozen else FrozenMessage()
         text, template = message.for_recipient(values)
         return (self._filled(template), template) if template else (text, None)

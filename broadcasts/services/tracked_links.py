@@ -65,7 +65,7 @@ def links_in(message: Mapping[str, Any]) -> list[str]:
 
 
 def with_tracked_links(
-    text: str, template: Mapping[str, Any] | None, *, approved: Sequence[Any] = (), base_urls: Collection[str] = ()
+    text: str, template: Mapping[str, Any] | None, *, approved: Sequence[object] = (), base_urls: Collection[str] = ()
 ) -> tuple[str, Mapping[str, Any] | None, list[str]]:
     """Return the frozen text and template, with `{{link.N}}` for the address N, and the addresses.
 
@@ -109,10 +109,10 @@ def _number_of(address: str, links: list[str]) -> int | None:
 
 
 def _rewrite(
-    components: Sequence[Any], in_text: Callable[[str], str], in_button: Callable[[str, str], str]
-) -> list[Any]:
+    components: Sequence[object], in_text: Callable[[str], str], in_button: Callable[[str, str], str]
+) -> list[object]:
     """Return components of the same form with other texts in their parameters; files and codes stay as they are."""
-    written: list[Any] = []
+    written: list[object] = []
     for component in components:
         if not isinstance(component, Mapping):
             written.append(component)
@@ -132,20 +132,20 @@ def _rewrite(
 
 
 def _writer(
-    component: Mapping[str, Any], in_text: Callable[[str], str], in_button: Callable[[str, str], str]
+    component: Mapping[str, object], in_text: Callable[[str], str], in_button: Callable[[str, str], str]
 ) -> Callable[[str], str]:
     if str(component.get("type", "")).lower() != "button":
         return in_text
     return lambda text: in_button(str(component.get("index", "")), text)
 
 
-def _parameter(parameter: Any, write: Callable[[str], str]) -> Any:
+def _parameter(parameter: object, write: Callable[[str], str]) -> object:
     if isinstance(parameter, Mapping) and isinstance(parameter.get("text"), str):
         return {**parameter, "text": write(parameter["text"])}
     return parameter
 
 
-def _buttons_of_ours(approved: Sequence[Any], base_urls: Collection[str]) -> set[str]:
+def _buttons_of_ours(approved: Sequence[object], base_urls: Collection[str]) -> set[str]:
     """Return the indexes of a template's buttons whose address is that of tracked links."""
     found, addresses = set(), {f"{base_url}{PATH}{{{{1}}}}" for base_url in base_urls}
     for component in approved:

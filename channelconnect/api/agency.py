@@ -1,7 +1,6 @@
 """The agency API about connecting channels: sessions that start once per Idempotency-Key, and settings."""
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -47,7 +46,7 @@ class ConnectionIdempotency(Idempotency):
     """
 
     def answer_once(
-        self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None
+        self, view: "ConnectionViewSet", request: Request, work: Work, prepare: Callable[[], None] | None = None
     ) -> HttpResponse:
         """Do the work, or show the connection that the key has started. `prepare` is not used here."""
         key = presented_idempotency_key(request)
@@ -59,7 +58,7 @@ class ConnectionIdempotency(Idempotency):
         except KeyTaken:
             return self._again(view, key, digest)
 
-    def _start(self, view: Any, key: str, digest: bytes, work: Work) -> HttpResponse:
+    def _start(self, view: "ConnectionViewSet", key: str, digest: bytes, work: Work) -> HttpResponse:
         """Do the work unless the key is used. Of several requests at once only one succeeds."""
         if session_by_key(view.agency, key) is not None:
             raise KeyTaken
@@ -69,7 +68,7 @@ class ConnectionIdempotency(Idempotency):
             keep_idempotency_key(agency=view.agency, connection_id=started, key=key, request_digest=digest)
             return answer
 
-    def _again(self, view: Any, key: str, digest: bytes) -> HttpResponse:
+    def _again(self, view: "ConnectionViewSet", key: str, digest: bytes) -> HttpResponse:
         session = session_by_key(view.agency, key)
         if session is None or bytes(session.request_digest or b"") != digest:
             raise KeyReused

@@ -9,9 +9,10 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 from channelconnect.models.inbox import MOST_TRIES
 from config.celery import wake_up_now
@@ -161,7 +162,7 @@ def end_abandoned_readings(*, seconds: int = DEAD_AFTER_SECONDS) -> int:
     return len(ids)
 
 
-def _fail(cursor: Any, ids: list[int], fault: str, is_passing: bool) -> None:
+def _fail(cursor: CursorWrapper, ids: list[int], fault: str, is_passing: bool) -> None:
     cursor.execute(FAILED, {"ids": ids, "fault": fault[:LONGEST_FAULT], "passing": is_passing})
 
 

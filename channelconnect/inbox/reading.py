@@ -124,16 +124,16 @@ def apply_facts(
         handler.apply(found, now=now)
 
 
-def _facts_of(handler: FactHandler, facts: list[Fact] | None, everybody: Iterable[FactHandler]) -> list[Fact] | None:
-    """Return the facts that belong to this handler."""
+def _facts_of(handler: FactHandler, facts: list[Any] | None, everybody: Iterable[FactHandler]) -> list[Fact] | None:
+    """Return the facts that belong to this handler. Facts of a kind with an `opaque` handler have an `opaque` id."""
     if not facts:
         return None
     if handler.opaque:
-        return [fact for fact in facts if fact.opaque.startswith(handler.opaque)]  # type: ignore[union-attr]
+        return [fact for fact in facts if fact.opaque.startswith(handler.opaque)]
     taken = tuple(one.opaque for one in everybody if one.kind is handler.kind and one.opaque)
     if not taken:
         return facts
-    return [fact for fact in facts if not fact.opaque.startswith(taken)]  # type: ignore[union-attr]
+    return [fact for fact in facts if not fact.opaque.startswith(taken)]
 
 
 logger = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """What belongs to a connected channel: credentials, message templates, subscriptions still to be ended."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -85,7 +85,7 @@ class MessageTemplate(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[MessageTemplateQuerySet] = MessageTemplateQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = MessageTemplateQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import TransactionNow
@@ -140,7 +140,7 @@ class ConnectSession(models.Model):
     idempotency_key = models.CharField(max_length=255, null=True)
     request_digest = models.BinaryField(null=True)
 
-    objects: ClassVar[ConnectSessionQuerySet] = ConnectSessionQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ConnectSessionQuerySet.as_manager()
 
     class Meta:
         indexes = [

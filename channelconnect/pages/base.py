@@ -3,7 +3,6 @@
 import re
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -48,7 +47,7 @@ class ConnectPage(View):
     http_method_names = ["get", "head", "post"]
     session: ConnectSession
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         try:
             response = self.run(request, *args, **kwargs)
         except OtherBrowser:
@@ -66,7 +65,7 @@ class ConnectPage(View):
         """Return the address of the page with the form. A view that only accepts POST lies below it."""
         return request.path if "get" in cls.http_method_names else request.path.rpartition("/")[0]
 
-    def run(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def run(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         return super().dispatch(request, *args, **kwargs)
 
     def require_session(self, session: ConnectSession | None) -> ConnectSession:
@@ -92,7 +91,7 @@ class ConnectPage(View):
     def by(self) -> Actor:
         return request_actor(self.request, kind="customer", id="", label="customer")
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         """Render a page about the session with its agency's name and look."""
         session = self.session
         frame = {

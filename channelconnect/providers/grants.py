@@ -38,7 +38,7 @@ class Grant:
         limited_to = self.targets.get(scope)
         return limited_to is None or not set(ids).isdisjoint(limited_to)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "platform": self.platform,
             "token": self.token,
@@ -85,7 +85,7 @@ class Account:
     throughput: str = ""
     is_on_business_app: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
     @classmethod
@@ -167,8 +167,11 @@ def _moment(value: object) -> datetime | None:
 
 
 def _targets(data: Row) -> dict[str, tuple[str, ...]]:
-    limited = [entry for entry in rows(data.get("granular_scopes")) if isinstance(entry.get("target_ids"), list)]
-    return {text(entry.get("scope")): tuple(filter(ID.fullmatch, map(str, entry["target_ids"]))) for entry in limited}
+    return {
+        text(entry.get("scope")): tuple(filter(ID.fullmatch, map(str, ids)))
+        for entry in rows(data.get("granular_scopes"))
+        if isinstance(ids := entry.get("target_ids"), list)
+    }
 
 
 def withheld(graph: Graph, token: str) -> set[str]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
@@ -124,7 +124,7 @@ class Call:
     method: str = "GET"
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
-    json: Mapping[str, Any] | None = field(default=None, repr=False)
+    json: Mapping[str, object] | None = field(default=None, repr=False)
     token: str = field(default="", repr=False)
     repeats: bool = True
 
@@ -184,7 +184,7 @@ class Graph:
         token: str,
         method: str = "POST",
         form: Mapping[str, str] | None = None,
-        json: Mapping[str, Any] | None = None,
+        json: Mapping[str, object] | None = None,
         repeats: bool = True,
     ) -> None:
         """Make a change that answers `success`. Anything but true is a refusal."""
@@ -202,7 +202,7 @@ class Graph:
         if self.call(call).get("success") is not True:
             raise ProviderFault("subscription_failed", call=f"{method} {path}", reason="no_success")
 
-    def request(self, path: str, *, token: str, json: Mapping[str, Any]) -> str:
+    def request(self, path: str, *, token: str, json: Mapping[str, object]) -> str:
         """Make a request that must not be made twice. Return the provider's id of it."""
         params = self._proven({}, token)
         call = Call(step=Step.SUBSCRIBE, method="POST", path=path, params=params, json=json, token=token, repeats=False)

@@ -53,7 +53,7 @@ class OutgoingMessage(NamedTuple):
     type: str
     text: str = ""
     file: OutgoingFile | None = None
-    template: Mapping[str, Any] | None = None
+    template: Mapping[str, object] | None = None
     interactive: Mapping[str, Any] | None = None
     reply_to: str = ""
     reaction_to: str = ""
@@ -69,10 +69,10 @@ class OutgoingMessage(NamedTuple):
         return self.answers_comment or self.to.is_reachable
 
 
-Components = Sequence[Mapping[str, Any]]
+Components = Sequence[Mapping[str, object]]
 
 
-Body = dict[str, Any]
+Body = dict[str, object]
 # WhatsApp shows a text below these. Of files sent as a link, only a document shows its name.
 CAPTIONED: Final = frozenset({"image", "video", "document"})
 # The Send API's names for types of files.

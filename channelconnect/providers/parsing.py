@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
-Row = dict[str, Any]
+Row = dict[str, object]
 ID: Final = re.compile(r"[0-9]{1,32}", re.ASCII)
 LONGEST: Final = 200
 SMALLEST_TIER: Final = 50

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict
 
 from channelconnect.providers.graph import Graph
 from channelconnect.providers.parsing import Row, ident, row, rows, text
@@ -32,6 +32,16 @@ MOST_TEMPLATES: Final = 6_000
 LIMITS: Final = Limits(operation=40.0)
 
 
+class WantedParameter(TypedDict):
+    """Something to fill in when a template is sent. `index` or `name` says where in its component."""
+
+    component: str
+    index: int | None
+    name: str | None
+    type: str
+    example: str | None
+
+
 class ListedTemplate(NamedTuple):
     provider_id: str
     name: str
@@ -40,8 +50,8 @@ class ListedTemplate(NamedTuple):
     status: str
     provider_status: str
     parameter_format: str
-    components: list[Any]
-    parameters: list[dict[str, Any]]
+    components: list[Row]
+    parameters: list[WantedParameter]
 
 
 def list_templates(*, container_id: str, token: str) -> list[ListedTemplate]:
@@ -76,7 +86,7 @@ def read_template(listed: Row) -> ListedTemplate | None:
     )
 
 
-def parameters_of(components: list[Row], *, within: str = "") -> Iterator[dict[str, Any]]:
+def parameters_of(components: list[Row], *, within: str = "") -> Iterator[WantedParameter]:
     """Yield the parameters to fill in: placeholders in texts, a header's file, and the end of a button's address."""
     for component in components:
         kind = text(component.get("type")).upper()
@@ -89,7 +99,7 @@ def parameters_of(components: list[Row], *, within: str = "") -> Iterator[dict[s
                 yield from parameters_of(rows(card.get("components")), within=f"carousel.{number}.")
 
 
-def _of_text(component: Row, place: str) -> Iterator[dict[str, Any]]:
+def _of_text(component: Row, place: str) -> Iterator[WantedParameter]:
     file_format = text(component.get("format")).upper()
     if file_format in MEDIA:
         yield _parameter(place, index=1, example=None, kind=file_format.lower())
@@ -106,7 +116,7 @@ def placeholders(component: Row) -> list[str]:
     return list(dict.fromkeys(PLACEHOLDER.findall(text(component.get("text"), LONGEST_TEXT))))
 
 
-def _of_buttons(component: Row, place: str) -> Iterator[dict[str, Any]]:
+def _of_buttons(component: Row, place: str) -> Iterator[WantedParameter]:
     for index, button in enumerate(rows(component.get("buttons"))):
         kind = text(button.get("type")).upper()
         if kind == "URL" and PLACEHOLDER.search(text(button.get("url"), LONGEST_TEXT)):
@@ -117,7 +127,7 @@ def _of_buttons(component: Row, place: str) -> Iterator[dict[str, Any]]:
 
 def _parameter(
     component: str, *, index: int | None = None, name: str | None = None, example: str | None, kind: str = "text"
-) -> dict[str, Any]:
+) -> WantedParameter:
     return {"component": component, "index": index, "name": name, "type": kind, "example": example}
 
 

@@ -154,7 +154,7 @@ class Request:
     url: str
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
-    json: Mapping[str, Any] | None = field(default=None, repr=False)
+    json: Mapping[str, object] | None = field(default=None, repr=False)
     files: Mapping[str, UploadedFile] | None = field(default=None, repr=False)
     token: str = field(default="", repr=False)
 

@@ -18,6 +18,7 @@ from channelconnect.services.allowance_keys import (
     KEY,
     WINDOW,
     WINDOW_SECONDS,
+    DatabaseCursor,
     Key,
     LockedKey,
     execute,
@@ -145,7 +146,7 @@ def person_key(address: str) -> str:
 
 
 def take(
-    cursor: Any, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False, leaves_share: bool = False
+    cursor: DatabaseCursor, asked: Mapping[Key, Sequence[str]], *, is_urgent: bool = False, leaves_share: bool = False
 ) -> dict[str, set[str]]:
     """Take room for people outside a window, in the caller's transaction. Returns the people with room, by key name.
 
@@ -198,7 +199,7 @@ def _take_of(
     return taken
 
 
-def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
+def give_back(cursor: DatabaseCursor, returned: Collection[tuple[str, str]]) -> None:
     """Return room taken for messages that the provider does not have, as pairs of a key's name and a `person_key`."""
     if not returned:
         return
@@ -207,7 +208,7 @@ def give_back(cursor: Any, returned: Collection[tuple[str, str]]) -> None:
     execute(cursor, RETURN, {"keys": texts(names), "addresses": texts(people)})
 
 
-def allowance_capacities(cursor: Any, keys: Iterable[Key]) -> dict[Key, AllowanceCapacity]:
+def allowance_capacities(cursor: DatabaseCursor, keys: Iterable[Key]) -> dict[Key, AllowanceCapacity]:
     """Return how many more people each key may reach now, and how many of them are reserved for answers."""
     wanted = {key.name: key for key in keys if key.limit is not None}
     rooms = {key: AllowanceCapacity(None) for key in keys if key.limit is None}
@@ -219,7 +220,7 @@ def allowance_capacities(cursor: Any, keys: Iterable[Key]) -> dict[Key, Allowanc
     return rooms
 
 
-def predict_openings(cursor: Any, key: Key, *, ahead: int, number: int, now: datetime) -> list[datetime]:
+def predict_openings(cursor: DatabaseCursor, key: Key, *, ahead: int, number: int, now: datetime) -> list[datetime]:
     """Predict when there is room for the next `number` waiting people, if `ahead` others wait before them.
 
     The k-th place opens when the k-th oldest use ends. Taken at that time, it opens again a day later.
@@ -240,13 +241,13 @@ def predict_openings(cursor: Any, key: Key, *, ahead: int, number: int, now: dat
     return found
 
 
-def _first_opening(cursor: Any, key: Key, now: datetime) -> datetime:
+def _first_opening(cursor: DatabaseCursor, key: Key, now: datetime) -> datetime:
     execute(cursor, FULL_UNTIL, {"key": key.name})
     row = cursor.fetchone()
     return max(now, row[0]) if row and row[0] else now
 
 
-def _ends(cursor: Any, key: Key, first: int, number: int) -> list[datetime]:
+def _ends(cursor: DatabaseCursor, key: Key, first: int, number: int) -> list[datetime]:
     execute(cursor, ENDS, {"key": key.name, "window": WINDOW_SECONDS, "first": first, "number": number})
     return [row[0] for row in cursor.fetchall()]
 

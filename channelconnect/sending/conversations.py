@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, ClassVar, Final
 
+from django.db.backends.utils import CursorWrapper
+from psycopg.rows import TupleRow
+
 from channelconnect.providers.message_results import COMMENT_TOO_OLD, NO_ADDRESS, OUTCOME_UNKNOWN, CallResult
 from channelconnect.providers.messages import OutgoingFile, OutgoingMessage, Recipient
 from channelconnect.sending import allowance
@@ -19,7 +22,7 @@ from channelconnect.sending.sources import (
     SourceState,
     project_transaction,
 )
-from channelconnect.services.allowance_keys import OPEN, Key, locked_keys_of
+from channelconnect.services.allowance_keys import OPEN, DatabaseCursor, Key, locked_keys_of
 from config.db import database_now
 from config.leases.claimer import SOON_SECONDS
 from config.leases.connections import Connection
@@ -164,13 +167,13 @@ class ConversationMessages:
         connection.execute(self.statements.free, values, prepare=True)
         return False  # one statement has freed all of them, including those that it had to wait for
 
-    def _put_off(self, cursor: Any, run: int, waiting: Sequence[MessageResult]) -> None:
+    def _put_off(self, cursor: CursorWrapper, run: int, waiting: Sequence[MessageResult]) -> None:
         ids, seconds = integers(one.row.id for one in waiting), decimals(one.wait_seconds for one in waiting)
         if waiting:
             cursor.execute(SETTLED, {"ids": ids, "run": run})
         cursor.execute(PUT_OFF, {"ids": ids, "seconds": seconds})
 
-    def _with_room(self, cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    def _with_room(self, cursor: DatabaseCursor, run: int, rows: Sequence[TupleRow]) -> Sequence[TupleRow]:
         """Return the claimed messages without the templates for which the allowance has no room.
 
         Templates to people outside a window need room. Those without it are put off, and ask again before broadcasts
@@ -213,7 +216,7 @@ class AutomatedMessages(ConversationMessages):
     statements = OF_AUTOMATIONS
 
 
-def _still_pending(cursor: Any, run: int, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+def _still_pending(cursor: DatabaseCursor, run: int, rows: Sequence[TupleRow]) -> Sequence[TupleRow]:
     """Return the claimed messages that are still pending. Messages that a status has settled since leave the queue."""
     settled = [row[0] for row in rows if row[11] != "pending"]
     if not settled:
@@ -229,7 +232,7 @@ def _files_of(wanted: Collection[int]) -> Mapping[int, OutgoingFile]:
         return files_of(wanted)
 
 
-def _claimed(source: str, row: Sequence[Any], files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
+def _claimed(source: str, row: TupleRow, files: Mapping[int, OutgoingFile]) -> ClaimedMessage:
     details = row[9] or {}
     to = Recipient(row[12], row[13], row[14])
     private, public = (_mapping(details.get(key)) for key in (COMMENT_REPLY, PUBLIC_REPLY))
@@ -252,7 +255,7 @@ def _claimed(source: str, row: Sequence[Any], files: Mapping[int, OutgoingFile])
     return ClaimedMessage(source, row[0], row[1], row[2], row[3], row[4], row[5], message, unsendable)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 

@@ -14,11 +14,12 @@ unknown, wait for the provider's status, and fail with `send_outcome_unknown` af
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import psycopg
 from django.db import Error, transaction
 from django.db import connection as project
+from django.db.backends.utils import CursorWrapper
 
 from channelconnect.providers.message_results import Outcome
 from channelconnect.providers.messages import OutgoingMessage
@@ -149,7 +150,7 @@ def prepare_session(connection: Connection) -> None:
 
 
 @contextmanager
-def project_transaction() -> Iterator[Any]:
+def project_transaction() -> Iterator[CursorWrapper]:
     """A transaction over this thread's connection of the project. It raises the driver's own errors."""
     try:
         with transaction.atomic(), project.cursor() as cursor:

@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import psycopg
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from psycopg.rows import TupleRow
 
 from config.postgresql.arrays import integers, texts
 from workspaces.subaccounts.models import Channel
@@ -22,6 +24,9 @@ WINDOW: Final = timedelta(seconds=WINDOW_SECONDS)
 # A customer-service window counts as open only if it stays open until a message claimed now has been sent.
 OPEN_SECONDS: Final = DAY_SECONDS - MARGIN_SECONDS
 OPEN: Final = timedelta(seconds=OPEN_SECONDS)
+
+# A worker's own connection has the driver's cursors, the project's has Django's.
+DatabaseCursor = psycopg.Cursor[TupleRow] | CursorWrapper
 
 KEY: Final = """
 CASE WHEN coalesce(credential.portfolio_id, '') = '' THEN 'number:' || channel.external_id
@@ -66,7 +71,7 @@ class Key(NamedTuple):
     limit: int | None
 
 
-def keys_of(cursor: Any, channels: Iterable[int]) -> dict[int, Key]:
+def keys_of(cursor: DatabaseCursor, channels: Iterable[int]) -> dict[int, Key]:
     """Return the keys of these channels. Channels of other networks than WhatsApp have none.
 
     If numbers of a portfolio have different limits, the smallest among these channels counts.
@@ -86,7 +91,7 @@ def key_of(channel: Channel) -> str | None:
     return key.name if key else None
 
 
-def locked_keys_of(cursor: Any, channels: Collection[int]) -> dict[int, Key]:
+def locked_keys_of(cursor: DatabaseCursor, channels: Collection[int]) -> dict[int, Key]:
     """Lock and return these channels' keys. Pass all channels that the transaction may need, before it takes any room.
 
     A number that moves to another portfolio meanwhile brings its uses along, and counts there from then on.
@@ -110,7 +115,7 @@ class LockedKey(NamedTuple):
     is_full: bool
 
 
-def lock_keys(cursor: Any, wanted: Iterable[str]) -> list[LockedKey]:
+def lock_keys(cursor: DatabaseCursor, wanted: Iterable[str]) -> list[LockedKey]:
     """Lock keys' rows by their names until the transaction ends, and return them."""
     names = sorted(wanted)
     execute(cursor, LOCK, {"keys": texts(names)})
@@ -140,7 +145,7 @@ def carry_uses_over(channel: Channel) -> Iterator[None]:
         cursor.execute(COUNT, values)
 
 
-def execute(cursor: Any, statement: str, values: Mapping[str, Any]) -> None:
+def execute(cursor: DatabaseCursor, statement: str, values: Mapping[str, Any]) -> None:
     """Run a statement over a worker's own connection, where it is planned once, or over the project's."""
     if isinstance(cursor, psycopg.Cursor):
         cursor.execute(statement, values, prepare=True)

@@ -7,7 +7,7 @@ is written down before its call. So a process that dies at any line makes no cal
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.db.models import F, QuerySet, Value
@@ -121,7 +121,7 @@ def _record_fault(row: BusinessAppSync, name: str, code: str, now: datetime) -> 
         _save(row, **{f"{name}_fault": code})
 
 
-def _save(row: BusinessAppSync, **values: Any) -> None:
+def _save(row: BusinessAppSync, **values: object) -> None:
     """Change the row, unless the number was connected again since."""
     BusinessAppSync.objects.filter(pk=row.pk, begun_at=row.begun_at).update(**values)
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime, timedelta
 from functools import partial
 from tempfile import SpooledTemporaryFile
-from typing import Any, Final, cast
+from typing import IO, Final, cast
 
 from django.db import connections, transaction
 from django.db.models import F, QuerySet
@@ -89,7 +89,7 @@ def _fetch(fetch: MediaFetch) -> None:
         return  # its contact was removed meanwhile
     credential = ChannelCredential.objects.filter(channel_id=fetch.channel_id).first()
     with SpooledTemporaryFile(IN_MEMORY) as file:
-        into = cast("Any", file)
+        into = cast("IO[bytes]", file)
         try:
             if credential is None or credential.token is None:
                 raise FileFault("channel_not_connected")
@@ -110,7 +110,7 @@ def _fetch(fetch: MediaFetch) -> None:
             _fail(fetch, message, FileFault("storage_away"))
 
 
-def _keep(fetch: MediaFetch, message: Message, file: Any) -> None:
+def _keep(fetch: MediaFetch, message: Message, file: IO[bytes]) -> None:
     workspace = message.conversation.workspace
     name = fetch.filename or f"{message.type}-{message.pk}"
     source = Media.Source.RECEIVED
@@ -130,7 +130,7 @@ def _fail(fetch: MediaFetch, message: Message, fault: FileFault) -> None:
     now = database_now()
     logger.info("a file could not be fetched", extra={"row": fetch.pk, "code": fault.code, "tries": fetch.tries + 1})
     wait = WAITS[min(fetch.tries, len(WAITS) - 1)]
-    changes: dict[str, Any] = {"fault": fault.code, "due_at": now + wait}
+    changes: dict[str, object] = {"fault": fault.code, "due_at": now + wait}
     if fault.is_gone or fetch.tries >= MOST_TRIES:
         changes["status"] = MediaFetch.Status.EXPIRED
     elif fault.is_final:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from channelconnect.models import MessageTemplate
 from channelconnect.providers.parsing import Row, number, row, rows, text
-from channelconnect.providers.templates import PLACEHOLDER, placeholders
+from channelconnect.providers.templates import PLACEHOLDER, WantedParameter, placeholders
 from workspaces.conversations.services.conversations import ContentRefused
 from workspaces.subaccounts.models import Channel, Workspace
 
@@ -40,12 +40,12 @@ class ComponentParameters:
     parameters: list[Row]
 
 
-def match_parameters(template: MessageTemplate, components: Sequence[Any]) -> dict[str, list[Row]]:
+def match_parameters(template: MessageTemplate, components: Sequence[object]) -> dict[str, list[Row]]:
     """Return the parameters by their place: `body`, `header`, `button.0`, `carousel.0.body`.
 
     Raises `ContentRefused` on `components.N` for a component that does not fit, and on `components` if one is missing.
     """
-    wanted: dict[str, list[Mapping[str, Any]]] = {}
+    wanted: dict[str, list[WantedParameter]] = {}
     for parameter in template.parameters:
         place = parameter["component"]
         is_button = place.endswith("button")
@@ -76,14 +76,14 @@ def _places_of(listed: Sequence[Row], within: str = "") -> Iterator[tuple[str, s
             yield f"{within}{kind}", ""
 
 
-def _cards_of(wanted: Mapping[str, Any]) -> Iterator[str]:
+def _cards_of(wanted: Mapping[str, object]) -> Iterator[str]:
     for place in wanted:
         if place.startswith("carousel."):
             yield "carousel"
             yield ".".join(place.split(".")[:2])
 
 
-def _given(components: Sequence[Any], places: Mapping[str, str]) -> dict[str, ComponentParameters]:
+def _given(components: Sequence[object], places: Mapping[str, str]) -> dict[str, ComponentParameters]:
     found: dict[str, ComponentParameters] = {}
     for at, component in enumerate(components):
         for place, one in _parts_of(component, f"components.{at}", places):
@@ -96,10 +96,11 @@ def _given(components: Sequence[Any], places: Mapping[str, str]) -> dict[str, Co
 
 
 def _parts_of(
-    component: Any, field: str, places: Mapping[str, str], within: str = ""
+    named: object, field: str, places: Mapping[str, str], within: str = ""
 ) -> Iterator[tuple[str, ComponentParameters]]:
     """Yield the places that a component fills; a carousel also fills those of its cards."""
-    kind = text(row(component).get("type")).lower()
+    component = row(named)
+    kind = text(component.get("type")).lower()
     if kind not in KINDS or (within and kind == "carousel"):
         raise ContentRefused(f"The type of a component must be one of: {', '.join(KINDS)}.", field=field)
     if kind == "carousel":
@@ -125,21 +126,21 @@ def _parts_of(
     yield place, given
 
 
-def _objects(value: Any, name: str, field: str) -> list[Row]:
+def _objects(value: object, name: str, field: str) -> list[Row]:
     found = rows(value)
     if not isinstance(value, list) or len(found) != len(value):
         raise ContentRefused(f"The {name} of a component must be a list of objects.", field=field)
     return found
 
 
-def _index(value: Any, what: str, field: str) -> int:
+def _index(value: object, what: str, field: str) -> int:
     found = number(value)
     if found is None or found < 0:
         raise ContentRefused(f"{what}: its place in the template, counted from 0.", field=field)
     return found
 
 
-def _check_place(place: str, wanted: Sequence[Mapping[str, Any]], given: ComponentParameters) -> None:
+def _check_place(place: str, wanted: Sequence[WantedParameter], given: ComponentParameters) -> None:
     if len(given.parameters) != len(wanted):
         plural = "" if len(wanted) == 1 else "s"
         raise ContentRefused(f"The template's {place} needs {len(wanted)} parameter{plural}.", field=given.field)
@@ -198,7 +199,7 @@ def find_template(channel: Channel, name: str, language: str) -> MessageTemplate
     ).first()
 
 
-def check_template(channel: Channel, name: str, language: str, components: Sequence[Any]) -> str:
+def check_template(channel: Channel, name: str, language: str, components: Sequence[object]) -> str:
     """Return the text that people get. Raises `ContentRefused` for a template that the provider would refuse."""
     own = MessageTemplate.objects.filter(container_id__in=_containers_of(channel), name=name)
     template = own.filter(language=language).first()

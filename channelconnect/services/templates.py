@@ -14,7 +14,7 @@ from channelconnect.models import ChannelCredential, MessageTemplate, TemplateSy
 from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.notices.events import TemplateChanged
 from channelconnect.providers.parsing import rows, text
-from channelconnect.providers.templates import ListedTemplate, list_templates
+from channelconnect.providers.templates import ListedTemplate, WantedParameter, list_templates
 from config.db import TimeOrExpression
 from config.errors import InvalidInput
 from config.tries.counting import run_counted
@@ -62,9 +62,9 @@ def _label(parameter: Mapping[str, Any]) -> str:
     return f"{parameter['component'].capitalize()} {name}".strip()
 
 
-def _filled(template: MessageTemplate, values: Sequence[str]) -> dict[str, Any]:
+def _filled(template: MessageTemplate, values: Sequence[str]) -> dict[str, object]:
     """Return the template in the provider's form, with the values in the order of the parameters."""
-    components: list[dict[str, Any]] = []
+    components: list[dict[str, object]] = []
     texts: dict[str, dict[str, Any]] = {}
     for parameter, value in zip(template.parameters, values, strict=True):
         if parameter["component"] == "button":
@@ -76,7 +76,7 @@ def _filled(template: MessageTemplate, values: Sequence[str]) -> dict[str, Any]:
     return {"name": template.name, "language": template.language, "components": [*texts.values(), *components]}
 
 
-def _button(parameter: Mapping[str, Any], value: str) -> dict[str, Any]:
+def _button(parameter: WantedParameter, value: str) -> dict[str, object]:
     is_code = parameter["type"] == "copy_code"
     filled = {"type": "coupon_code", "coupon_code": value} if is_code else {"type": "text", "text": value}
     return {"type": "button", "sub_type": parameter["type"], "index": str(parameter["index"]), "parameters": [filled]}

@@ -45,7 +45,7 @@ class EventField(ChoiceField):
     def __init__(self, *, audience: Audience = Audience.AGENCY, **options: Any) -> None:
         super().__init__(list(event_labels(audience)), **options)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         catalogue = self.context["event_catalogue"]
         if not isinstance(data, str) or data not in catalogue:
             self.fail("invalid_choice", choices=", ".join(catalogue))
@@ -62,9 +62,11 @@ class EventTypeSerializer(Serializer):
 class WebhookSerializer(Serializer):
     """A webhook endpoint."""
 
-    uuid = UUIDField(read_only=True, example="c4a1f0de-7b52-4a3e-8f61-9d0e2b5c7a13")
+    uuid: UUIDField | None = UUIDField(read_only=True, example="c4a1f0de-7b52-4a3e-8f61-9d0e2b5c7a13")
     url = CharField(max_length=LONGEST_URL, example=URL)
-    events = ListField(child=EventField(example=WORKSPACE_CREATED), max_length=MOST_EVENTS, allow_empty=False)
+    events: ListField | None = ListField(
+        child=EventField(example=WORKSPACE_CREATED), max_length=MOST_EVENTS, allow_empty=False
+    )
     description = CharField(max_length=200, required=False, default="", blank_as_null=True, example="CRM")
     enabled = BooleanField(required=False, default=True, example=True)
     last_outcome = ChoiceField(Endpoint.Outcome.choices, read_only=True, allow_null=True)
@@ -105,7 +107,7 @@ class ReplaySerializer(Serializer):
 
     since = DateTimeField(example="2026-11-20T00:00:00Z")
     status = ChoiceField(REPLAYED, required=False, allow_null=True, default="error", example="error")
-    events = ListField(
+    events: ListField | None = ListField(
         child=EventField(example=WORKSPACE_CREATED),
         max_length=MOST_EVENTS,
         allow_empty=False,
@@ -114,7 +116,7 @@ class ReplaySerializer(Serializer):
         default=None,
     )
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         if isinstance(data, dict) and data.get(self.other_name) is not None:
             message = f"This API calls them {self.own_name}: there is no {self.other_name} field."
             raise serializers.ValidationError({self.other_name: [message]})
@@ -138,7 +140,7 @@ class DeliverySerializer(Serializer):
     """One envelope on its way to one endpoint; `attempts` is how many were made."""
 
     id = UUIDField(source="uuid", example="e0b7d9c2-4f31-4c6a-b8a5-6d1f3e2a9c70")
-    webhook = DeliveredToSerializer(source="endpoint")
+    webhook: Serializer = DeliveredToSerializer(source="endpoint")
     event = CharField(source="event_name", example=WORKSPACE_CREATED)
     envelope_id = UUIDField(example=SAMPLE["id"])
     test = BooleanField()
@@ -176,7 +178,7 @@ class JSONBytesField(DictField):
 
     is_written_as_it_is = False
 
-    def to_representation(self, value: bytes) -> Any:
+    def to_representation(self, value: bytes) -> orjson.Fragment:
         return orjson.Fragment(value)
 
 
@@ -230,7 +232,7 @@ class SurfaceSerializers:
     has_pages: bool = False
 
     @property
-    def queued(self) -> dict[str, Any]:
+    def queued(self) -> dict[str, object]:
         """The document's example of a delivery that was just created."""
         return {
             **self.delivery.example(),
@@ -257,7 +259,7 @@ class SurfaceOperationsMixin:
 
     shapes: ClassVar[SurfaceSerializers]
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if "shapes" not in vars(cls):
             return

@@ -132,7 +132,7 @@ class SecretIdempotency(Idempotency):
         body = orjson.loads(answer.content)
         return orjson.dumps({"data": {**body["data"], "secret": None}})
 
-    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+    def replayed(self, view: "EndpointViews", status: int, stored: bytes) -> HttpResponse:
         body = orjson.loads(stored)
         endpoint = view.find(view.get_queryset(), UUID(body["data"][view.shapes.id_name]), missing=EndpointNotFound)
         return json_response({"data": {**body["data"], "secret": endpoint.secret}}, status)
@@ -160,7 +160,7 @@ class EndpointViews(WebhookViews):
     def get_queryset(self) -> "QuerySet[Endpoint]":
         return Endpoint.objects.of_tenant(self.tenant)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "event_catalogue": self.event_catalogue()}
 
     def event_catalogue(self) -> Mapping[str, str]:

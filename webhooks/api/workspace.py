@@ -52,8 +52,8 @@ class TopicSerializer(Serializer):
 class WorkspaceWebhookSerializer(WebhookSerializer):
     """A webhook endpoint."""
 
-    uuid = None  # type: ignore[assignment]  # as DRF documents how a field is left out
-    events = None  # type: ignore[assignment]  # likewise
+    uuid = None  # as DRF documents how a field is left out
+    events = None  # likewise
     id = UUIDField(source="uuid", read_only=True, example=ENDPOINT_ID)
     topics = ListField(source="events", child=topic_field(), max_length=MOST_EVENTS, allow_empty=False)
 
@@ -80,7 +80,7 @@ class WorkspaceReplaySerializer(ReplaySerializer):
     """Since when deliveries are sent again: those that failed or all that have ended, of all topics or of these."""
 
     own_name, other_name = "topics", "events"
-    events = None  # type: ignore[assignment]  # as DRF documents how a field is left out
+    events = None  # as DRF documents how a field is left out
     topics = ListField(
         source="events",
         child=topic_field(),
@@ -102,14 +102,14 @@ class WorkspaceDeliveredToSerializer(Serializer):
 class WorkspaceDeliverySerializer(DeliverySerializer):
     """One envelope on its way to one endpoint; `attempts` is how many were made."""
 
-    webhook = WorkspaceDeliveredToSerializer(source="endpoint")  # type: ignore[assignment]  # the surface's own shape
+    webhook = WorkspaceDeliveredToSerializer(source="endpoint")  # the surface's own shape
     event = CharField(source="event_name", example=TOPIC)
 
 
 class WorkspaceDeliveryDetailSerializer(DeliveryDetailSerializer):
     """The delivery with each of its attempts and the envelope as it was sent."""
 
-    webhook = WorkspaceDeliveredToSerializer(source="endpoint")  # type: ignore[assignment]  # the surface's own shape
+    webhook = WorkspaceDeliveredToSerializer(source="endpoint")  # the surface's own shape
     event = CharField(source="event_name", example=TOPIC)
     envelope = JSONBytesField(example=SAMPLE)
 

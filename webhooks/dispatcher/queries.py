@@ -6,7 +6,7 @@ overwrite another one's work.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, LiteralString, NamedTuple
+from typing import LiteralString, NamedTuple
 from uuid import UUID
 
 from config.leases.backlog import ReadTransactions
@@ -121,7 +121,7 @@ def tenant_number(agency_id: int, workspace_id: int | None) -> int:
     return -agency_id if workspace_id is None else workspace_id
 
 
-def execute(connection: Connection, statement: LiteralString, **values: Any) -> int:
+def execute(connection: Connection, statement: LiteralString, **values: object) -> int:
     """Execute a statement, which is prepared at its first use. Return the number of affected rows."""
     return connection.execute(statement, values, prepare=True).rowcount
 
@@ -195,7 +195,7 @@ def endpoint_snapshots(
     return [EndpointSnapshot._make(row[1:]) for row in rows if row[1] is not None]
 
 
-def record(connection: Connection, *, run: int, columns: Mapping[str, Any]) -> int:
+def record(connection: Connection, *, run: int, columns: Mapping[str, object]) -> int:
     """Record attempts (see `outcomes.columns`). Return how many leases still belonged to this run."""
     values = {"run": run, "jitter": JITTER, "longest_short": LONGEST_SHORT_WAIT_SECONDS, **columns}
     row = connection.execute(statements.RECORD, values, prepare=True).fetchone()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 
@@ -70,7 +70,7 @@ def _text(raw: bytes) -> str | None:
     return storable_text(raw) or None
 
 
-def columns(attempts: Sequence[AttemptResult]) -> dict[str, Any]:
+def columns(attempts: Sequence[AttemptResult]) -> dict[str, object]:
     """Turn attempts into the values of `queries.record`, one array for each column."""
     results = [one.result for one in attempts]
     outcomes = [outcome(one) for one in attempts]

@@ -7,7 +7,7 @@ themselves. No index has a column that a successful delivery changes, so its one
 
 import uuid
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
@@ -99,7 +99,7 @@ class Delivery(models.Model):
         queued: "QueuedDelivery"
 
     # As Django documents it.
-    objects: ClassVar[DeliveryQuerySet] = DeliveryQuerySet.as_manager()  # type: ignore[assignment]
+    objects = DeliveryQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "deliveries"

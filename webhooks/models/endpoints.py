@@ -1,7 +1,7 @@
 """Webhook endpoints, and their deliveries counted by the hour."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
@@ -67,7 +67,7 @@ class Endpoint(models.Model):
     edited_in = models.BigIntegerField(db_default=CurrentTransaction(), editable=False)
     removed_at = models.DateTimeField(null=True, editable=False)
 
-    objects: ClassVar[EndpointQuerySet] = EndpointQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = EndpointQuerySet.as_manager()
 
     class Meta:
         indexes = [

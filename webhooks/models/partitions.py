@@ -8,9 +8,9 @@ because PostgreSQL cannot detach a partition concurrently beside one.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 from config.postgresql.concurrency import AdvisoryLock
 
@@ -47,7 +47,7 @@ class PartitionedTable:
     def name(self, day: date) -> str:
         return f"{self.parent}_{day:%Y%m%d}"
 
-    def make(self, cursor: Any, day: date) -> None:
+    def make(self, cursor: CursorWrapper, day: date) -> None:
         """Create and attach the partition of a day. It must not exist yet."""
         name = self.name(day)
         bounds = {"first": first_id(day), "end": first_id(day + A_DAY)}

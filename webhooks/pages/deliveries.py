@@ -50,7 +50,7 @@ REDELIVERY = "webhooks.redelivery"
 class DeliveryPage(WebhookView):
     """Shows a delivery and its attempts. The page refreshes itself until the first attempt has ended."""
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         delivery = self.delivery_of(ids["uuid"])
         attempts = list(delivery.attempt_log.order_by("-number"))
         if len(attempts) > delivery.attempts:  # one has ended since
@@ -75,7 +75,7 @@ class WebhookTest(WebhookView):
 
     creates = True
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         form = TestForm(request.POST, events=endpoint.events, catalogue=self.catalogue)
         event = choose_sample_event(endpoint, form.cleaned_data["event"] if form.is_valid() else None, self.catalogue)
@@ -86,7 +86,7 @@ class WebhookTest(WebhookView):
 class DeliveryRedeliver(WebhookView):
     creates = True
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         again = redeliver(delivery=self.delivery_of(ids["uuid"]), now=timezone.now(), by=self.by)
         return self.done(_("The event is being sent again."), self.named("webhook-delivery"), again.uuid)
 
@@ -134,7 +134,7 @@ class RedeliverFailed(WebhookView):
 class Redelivery(WebhookView):
     """Shows the progress of a redelivery. The page refreshes itself until all deliveries have ended."""
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: str) -> HttpResponse:
         replayed, at = read_redelivery(self.tenant, ids["token"])
         progress = replay_progress(replayed, tenant=self.tenant, at=at)
         done = progress.succeeded + progress.failed
@@ -277,7 +277,7 @@ class LogForm(forms.Form):
 
     def __init__(
         self,
-        data: Any,
+        data: Mapping[str, object],
         *,
         catalogue: Mapping[str, StrOrPromise],
         endpoints: "QuerySet[Endpoint]",
@@ -310,7 +310,7 @@ class LogPage(ListPage, WebhookView):
     table = LOG
 
     def log_page(
-        self, template: str, *, endpoint: Endpoint | None = None, endpoints: Sequence[Endpoint] = (), **context: Any
+        self, template: str, *, endpoint: Endpoint | None = None, endpoints: Sequence[Endpoint] = (), **context: object
     ) -> HttpResponse:
         """Render a page of the deliveries that match the URL's filters, with more context for the template."""
         hides = (*self.hides, *([ENDPOINT] if endpoint else []))

@@ -1,9 +1,10 @@
 """The pages about endpoints, with sample programs that verify a delivery."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -73,7 +74,7 @@ class Webhooks(LogPage):
 class WebhookPage(LogPage):
     """Shows one endpoint, its deliveries and how to verify them."""
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         endpoint = self.endpoint_of(ids["uuid"])
         return self.log_page(
             "webhooks/endpoint.html",
@@ -92,7 +93,7 @@ class WebhookNew(WebhookView, FormView[EndpointForm]):
     creates = True
     sent_already = USED
 
-    def make_form(self, data: Any = None) -> EndpointForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> EndpointForm:
         usual = {"enabled": True, "retries": Endpoint.Retries.STANDARD.value}
         return EndpointForm(data, initial=usual, catalogue=self.catalogue)
 
@@ -100,17 +101,17 @@ class WebhookNew(WebhookView, FormView[EndpointForm]):
         endpoint = register_endpoint(tenant=self.tenant, by=self.by, **form.cleaned_data)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=False, samples=samples())
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [self.crumb(WEBHOOKS, "webhooks")], "heading": _("Add webhook"), "submit": _("Add webhook")}
 
 
 class WebhookEdit(WebhookView, FormView[EndpointForm]):
     endpoint: Endpoint
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> EndpointForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> EndpointForm:
         now = {name: getattr(self.endpoint, name) for name in EDITED}
         return EndpointForm(data, initial=now, catalogue=self.catalogue)
 
@@ -118,7 +119,7 @@ class WebhookEdit(WebhookView, FormView[EndpointForm]):
         update_endpoint(endpoint=self.endpoint, by=self.by, **form.cleaned_data)
         return self.done(_("The webhook was saved."), self.named("webhook"), self.endpoint.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         crumbs = [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)]
         return {"crumbs": crumbs, "heading": _("Edit webhook"), "submit": _("Save")}
 
@@ -130,10 +131,10 @@ class WebhookRotate(WebhookView, FormView[RotationForm]):
     sent_already = USED
     endpoint: Endpoint
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> RotationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> RotationForm:
         return RotationForm(data)
 
     def save(self, form: RotationForm) -> HttpResponse:
@@ -141,7 +142,7 @@ class WebhookRotate(WebhookView, FormView[RotationForm]):
         endpoint = rotate_secret(endpoint=self.endpoint, by=self.by, overlap_hours=hours)
         return self.page("webhooks/secret.html", endpoint=endpoint, rotated=True, samples=samples())
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Rotate the secret?"),
@@ -154,17 +155,17 @@ class WebhookRotate(WebhookView, FormView[RotationForm]):
 class WebhookRemove(WebhookView, FormView[ConfirmationForm]):
     endpoint: Endpoint
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_endpoint(endpoint=self.endpoint, now=timezone.now(), by=self.by)
         return self.done(_("The webhook to %(url)s was removed.") % {"url": self.endpoint.url}, self.named("webhooks"))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Remove this webhook?"),
@@ -183,10 +184,10 @@ class WebhookDismiss(WebhookView, FormView[DismissForm]):
 
     endpoint: Endpoint
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.endpoint = self.endpoint_of(ids["uuid"])
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         if not self.condition.undelivered:
             return redirect(self.named("webhook"), self.endpoint.uuid)
@@ -196,7 +197,7 @@ class WebhookDismiss(WebhookView, FormView[DismissForm]):
     def condition(self) -> EndpointHealth:
         return health_of([self.endpoint])[self.endpoint.pk]
 
-    def make_form(self, data: Any = None) -> DismissForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> DismissForm:
         last = self.condition.last_at
         read = {"until": last.isoformat() if last else "", "number": self.condition.undelivered}
         return DismissForm(data, initial=read)
@@ -205,7 +206,7 @@ class WebhookDismiss(WebhookView, FormView[DismissForm]):
         dismiss_failures(endpoint=self.endpoint, by=self.by, **form.cleaned_data)
         return self.done(_("The webhook's failures were dismissed."), self.named("webhook"), self.endpoint.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": [self.crumb(WEBHOOKS, "webhooks"), self.crumb(self.endpoint.url, "webhook", self.endpoint.uuid)],
             "heading": _("Dismiss the failures?"),

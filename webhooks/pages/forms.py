@@ -63,7 +63,7 @@ class WebhookView(SignedInView):
         """Return a breadcrumb's label and URL."""
         return label, reverse(self.named(name), args=args)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         return super().page(template, status=status, lead=self.lead, **context)
 
     def endpoints(self) -> "QuerySet[Endpoint]":
@@ -124,9 +124,9 @@ class EndpointForm(forms.Form):
         events.choices = [(event, f"{label} ({event})") for event, label in catalogue.items()]
         self._every_event = [*catalogue]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Replace `all_events` by the list of all events, and require at least one event."""
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        cleaned: dict[str, object] = super().clean() or self.cleaned_data
         if cleaned.pop("all_events", False):
             cleaned["events"] = self._every_event
             self.errors.pop("events", None)
@@ -175,7 +175,7 @@ class MomentField(NaiveDateTimeField):
 
     widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "60"}, format="%Y-%m-%dT%H:%M")
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
@@ -208,7 +208,7 @@ class RedeliverForm(forms.Form):
         to_field_name="uuid",
     )  # fmt: skip
 
-    def __init__(self, *args: Any, endpoints: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, endpoints: "QuerySet[Endpoint]", **options: Any) -> None:
         an_hour_ago = timezone.now() - timedelta(hours=1)
         options["initial"] = {"since": an_hour_ago, **options.get("initial", {})}
         super().__init__(*args, **options)

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Collection, Container
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Count, Q
@@ -182,7 +182,7 @@ class Replay:
         leading, order = self.leading
         return BATCH_OF_LOG.format(leading=leading, order=order, batch=REPLAYED_AT_ONCE) + then
 
-    def values(self, now: datetime) -> dict[str, Any]:
+    def values(self, now: datetime) -> dict[str, int | list[str] | datetime | None]:
         return {
             "agency_id": self.tenant.agency_id,
             "workspace_id": self.tenant.workspace_id,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection, models
 from django.db.models import QuerySet
@@ -241,7 +241,7 @@ def _ended(events: Sequence[NotificationEvent]) -> set[str]:
 
 
 def _occurrence(endpoint: Endpoint) -> NewNotificationEvent:
-    data: dict[str, Any] = {"url": Truncator(endpoint.recorded_url).chars(LONGEST_SHOWN)}
+    data: dict[str, object] = {"url": Truncator(endpoint.recorded_url).chars(LONGEST_SHOWN)}
     return NewNotificationEvent(tenant=endpoint.tenant, key=str(endpoint.uuid), object_id=str(endpoint.uuid), data=data)
 
 

@@ -207,7 +207,7 @@ def _lock(endpoint: Endpoint) -> Endpoint:
     return locked
 
 
-def _save(endpoint: Endpoint, fields: Iterable[str], **expressions: Any) -> None:
+def _save(endpoint: Endpoint, fields: Iterable[str], **expressions: object) -> None:
     """Save an edit and tell the dispatchers, which may have leased deliveries of the endpoint."""
     Endpoint.objects.filter(pk=endpoint.pk).update(
         edited_in=CurrentTransaction(), **{field: value_to_save(endpoint, field) for field in fields}, **expressions

@@ -4,7 +4,7 @@ Each query uses the index that finds the fewest rows. Other conditions are check
 of that index, and matches are counted up to `MOST_COUNTED`. `created_before` reaches older rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ class LogFilters:
     created_before: datetime | None = None
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, int | str | UUID | datetime | None]:
         """The values of the statements' parameters."""
         return {
             "agency_id": self.tenant.agency_id,
@@ -157,7 +157,7 @@ def log_ids(filters: LogFilters, *, offset: int, size: int) -> tuple[list[int], 
     return ids, total
 
 
-def _find(search: Search, values: dict[str, Any], days: tuple[int, int]) -> tuple[int, list[int]]:
+def _find(search: Search, values: Mapping[str, Any], days: tuple[int, int]) -> tuple[int, list[int]]:
     """Count the matches of these days, and return their ids on the page."""
     with connection.cursor() as cursor:
         cursor.execute(search.sql(), {**values, "first": days[0], "end": days[1], "ids": search.ids})

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from channelconnect.providers.notices.events import ProviderEvent, Unknown
-from channelconnect.providers.notices.values import address, drop_empty, moment
+from channelconnect.providers.notices.values import FactOrigin, address, drop_empty, moment
 from channelconnect.providers.parsing import Row, ident, row, text
 from workspaces.conversations.facts import (
     LONGEST_COMMENT,
@@ -65,7 +65,7 @@ def _of_page(change: Change) -> Fact | None:
     return read(change, comment, {"channel": change.channel, "person": person, "at": at})
 
 
-def _added(change: Change, comment: str, who: dict[str, Any]) -> Fact | None:
+def _added(change: Change, comment: str, who: FactOrigin) -> Fact | None:
     """Read a new comment. Its parent is the post, or the comment that it answers."""
     value, post = change.value, comment_id(change.value.get("post_id"))
     parent = comment_id(value.get("parent_id"))
@@ -82,17 +82,17 @@ def _added(change: Change, comment: str, who: dict[str, Any]) -> Fact | None:
     )
 
 
-def _edited(change: Change, comment: str, who: dict[str, Any]) -> Fact:
+def _edited(change: Change, comment: str, who: FactOrigin) -> Fact:
     """Read an edit. Its time is the notice's, because `created_time` may be that of the comment."""
     written = text(change.value.get("message"), LONGEST_COMMENT)
-    return CommentEdited(**{**who, "at": change.at}, comment_id=comment, text=written)
+    return CommentEdited(channel=who["channel"], person=who["person"], at=change.at, comment_id=comment, text=written)
 
 
-def _removed(change: Change, comment: str, who: dict[str, Any]) -> Fact:
-    return CommentRemoved(**{**who, "at": change.at}, comment_id=comment)
+def _removed(change: Change, comment: str, who: FactOrigin) -> Fact:
+    return CommentRemoved(channel=who["channel"], person=who["person"], at=change.at, comment_id=comment)
 
 
-VERBS: Final[dict[str, Callable[[Change, str, dict[str, Any]], Fact | None]]] = {
+VERBS: Final[dict[str, Callable[[Change, str, FactOrigin], Fact | None]]] = {
     "add": _added,
     "edit": _edited,
     "edited": _edited,

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from channelconnect.providers.notices.comments import Change, read_change
 from channelconnect.providers.notices.events import ProviderEvent, ReadContext, Unknown
 from channelconnect.providers.notices.values import (
     LONGEST_ID,
     LONGEST_MESSAGE,
+    FactOrigin,
     address,
     drop_empty,
     moment,
@@ -46,7 +47,7 @@ class PageContent:
     type: str
     text: str = ""
     file: ReceivedFile | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
     others: "tuple[PageContent, ...]" = ()
 
 
@@ -66,7 +67,7 @@ def read_page_content(message: Row, event: Row) -> PageContent:
     return replace(content, details={**content.details, **around})
 
 
-def _surroundings(message: Row, event: Row) -> dict[str, Any]:
+def _surroundings(message: Row, event: Row) -> dict[str, object]:
     """Return the message or story that this one answers, and the referral that brought the person here."""
     reply = row(message.get("reply_to"))
     story = row(reply.get("story"))
@@ -161,7 +162,7 @@ class ThreadEvent:
     at: datetime
 
     @property
-    def who(self) -> dict[str, Any]:
+    def who(self) -> FactOrigin:
         return {"channel": self.channel, "person": self.person, "at": self.at}
 
 

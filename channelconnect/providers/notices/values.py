@@ -4,10 +4,10 @@ import math
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from channelconnect.providers.parsing import Row, number, row, rows, text
-from workspaces.conversations.facts import Person
+from workspaces.conversations.facts import ChannelReference, Person
 
 USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}", re.ASCII)
 SHORTEST_NUMBER: Final = 5
@@ -108,7 +108,15 @@ def truncate_json(value: object, depth: int = DEEPEST) -> Any:
     return [truncate_json(item, depth - 1) for item in value[:MOST_ITEMS]] if isinstance(value, list) else None
 
 
-def drop_empty(**values: Any) -> dict[str, Any]:
+class FactOrigin(TypedDict):
+    """What every fact about a conversation says."""
+
+    channel: ChannelReference
+    person: Person
+    at: datetime
+
+
+def drop_empty(**values: object) -> dict[str, object]:
     """Return only values with content: no empty text, list or object, and no None."""
     return {name: value for name, value in values.items() if value not in ("", None, [], {})}
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -12,6 +12,7 @@ from channelconnect.providers.notices.values import (
     LONGEST_ID,
     LONGEST_MESSAGE,
     Contacts,
+    FactOrigin,
     drop_empty,
     error_of,
     moment,
@@ -44,7 +45,7 @@ class Content:
     text: str = ""
     payload: str = ""
     file: ReceivedFile | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
 
 
 def _text(message: Row) -> Content:
@@ -182,7 +183,7 @@ class ReceivedMessage:
         return row(self.message.get(text(self.message.get("type"))))
 
     @property
-    def who(self) -> dict[str, Any]:
+    def who(self) -> FactOrigin:
         return {"channel": self.channel, "person": self.person, "at": self.at}
 
 
@@ -220,7 +221,7 @@ def read_content(message: Row) -> Content:
     return CONTENTS.get(text(message.get("type")), unsupported)(message)
 
 
-def _surroundings(message: Row) -> dict[str, Any]:
+def _surroundings(message: Row) -> dict[str, object]:
     """Return the message that this one answers, and the advertisement that it came from."""
     if "context" not in message and "referral" not in message:
         return {}
