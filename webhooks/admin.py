@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from agency.admin.base import MOST_ROWS, AgencyFilter, DayFilter, FilteredRecordAdmin, ReadOnlyAdmin, staff_actor
+from agency.pages.pagination import Row
 from config.errors import DomainError
 from webhooks.models import Attempt, Delivery, Endpoint, QueuedDelivery
 from webhooks.models.partitions import A_DAY, first_id
@@ -104,7 +105,7 @@ class StatusFilter(admin.SimpleListFilter):
 
 
 class DeliveryDayFilter(DayFilter):
-    def of_day(self, queryset: "QuerySet[Delivery]", day: date) -> "QuerySet[Delivery]":
+    def of_day(self, queryset: "QuerySet[Row]", day: date) -> "QuerySet[Row]":
         """Keep one day's partition, by the range of its primary keys."""
         return queryset.filter(pk__gte=first_id(day), pk__lt=first_id(day + A_DAY))
 
