@@ -75,8 +75,8 @@ class RequestId:
         try:
             response = self.get_response(request)
             response.headers["X-Request-Id"] = name
-            if not response.streaming and "Content-Length" not in response.headers:
-                response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming
+            if isinstance(response, HttpResponse) and "Content-Length" not in response.headers:
+                response.headers["Content-Length"] = str(len(response.content))
             if request.path not in NOT_LOGGED and BODY_ADMITTED not in response.headers:
                 self._log(request, response, started)
             return response
