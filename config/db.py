@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import psycopg
 from django.db import IntegrityError, connection, models
+from django.db.backends.utils import CursorWrapper
 
 # A name has at most 120 characters. Few ligatures make its key more than four times as long; the rest is not compared.
 LONGEST_NAME_KEY = 480
@@ -51,7 +52,7 @@ def database_now() -> datetime:
     return cast("datetime", now)
 
 
-def dictfetchall(cursor: Any) -> list[dict[str, Any]]:
+def dictfetchall(cursor: CursorWrapper) -> list[dict[str, Any]]:
     """Return all rows of a statement as dicts by column name."""
     names = [column.name for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -62,7 +63,7 @@ class CountOfRows(models.Subquery):
 
     template = "(SELECT count(*) FROM (%(subquery)s) counted)"
 
-    def __init__(self, rows: "models.QuerySet[Any]") -> None:
+    def __init__(self, rows: "models.QuerySet[models.Model, object]") -> None:
         super().__init__(rows, output_field=models.IntegerField())
 
 

@@ -1,7 +1,7 @@
 """Secrets at rest: encrypted with rotatable keys, and bound to the row that they belong to."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
@@ -54,7 +54,7 @@ class EncryptedAttribute(DeferredAttribute):
 
     field: "EncryptedTextField"
 
-    def __get__(self, instance: models.Model | None, owner: Any = None) -> Any:
+    def __get__(self, instance: models.Model | None, owner: type[models.Model] | None = None) -> object:
         value = super().__get__(instance, owner)
         if instance is not None and isinstance(value, Ciphertext):
             value = self.field.open(value, row=self.field.row_of(instance))
@@ -79,13 +79,13 @@ class EncryptedTextField(_TextField):
         self.bound_to = bound_to
         super().__init__(*args, **kwargs)
 
-    def deconstruct(self) -> Any:
+    def deconstruct(self) -> tuple[str, str, Sequence[object], dict[str, object]]:
         name, _, args, kwargs = super().deconstruct()
         return name, "config.encryption.EncryptedTextField", args, {**kwargs, "bound_to": self.bound_to}
 
     def row_of(self, instance: models.Model) -> str:
         """Return the value that identifies the row."""
-        identity = cast("models.Field[Any, Any]", instance._meta.get_field(self.bound_to))
+        identity = cast("models.Field[object, object]", instance._meta.get_field(self.bound_to))
         value = getattr(instance, identity.attname)
         if value is None:
             raise ValueError(f"{self.name} is bound to {self.bound_to}, which is not known yet.")
@@ -110,24 +110,24 @@ class EncryptedTextField(_TextField):
                 return plain[len(binding) :].decode()
         raise UnreadableSecret(f"A value of {self.model._meta.label}.{self.name} belongs elsewhere.")
 
-    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+    def pre_save(self, model_instance: models.Model, add: bool) -> object:
         """Encrypt a new text for this row. A value that nobody has read is written back as it is."""
         value = model_instance.__dict__[self.attname]
         return self.seal(value, row=self.row_of(model_instance)) if isinstance(value, str) else value
 
-    def get_db_prep_value(self, value: Any, connection: "BaseDatabaseWrapper", prepared: bool = False) -> Any:
+    def get_db_prep_value(self, value: object, connection: "BaseDatabaseWrapper", prepared: bool = False) -> object:
         if isinstance(value, str):
             raise TypeError(f"{self.name} is bound to its row: update with sealed(instance, {self.name!r}, text).")
         return super().get_db_prep_value(value, connection, prepared)
 
-    def from_db_value(self, value: Any, *_: Any) -> Ciphertext | None:
+    def from_db_value(self, value: bytes | None, *_: object) -> Ciphertext | None:
         return None if value is None else Ciphertext(value)
 
-    def to_python(self, value: Any) -> Any:
+    def to_python(self, value: object) -> object:
         return value
 
 
-def encrypted_value(instance: models.Model, name: str, text: str) -> Any:
+def encrypted_value(instance: models.Model, name: str, text: str) -> bytes:
     """Encrypt a text for one field of one row, for a statement that updates the row without its instance."""
     field = instance._meta.get_field(name)
     if not isinstance(field, EncryptedTextField):
@@ -135,7 +135,7 @@ def encrypted_value(instance: models.Model, name: str, text: str) -> Any:
     return field.seal(text, row=field.row_of(instance))
 
 
-def value_to_save(instance: models.Model, name: str) -> Any:
+def value_to_save(instance: models.Model, name: str) -> object:
     """Return what a save would write for a field: a secret encrypted, anything else as it is."""
     value = getattr(instance, name)
     is_secret = isinstance(instance._meta.get_field(name), EncryptedTextField)

@@ -198,7 +198,7 @@ class SentinelAddress:
     nodes: tuple[tuple[str, int], ...]
     primary: str
     server: Mapping[str, Any]
-    sentinel: Mapping[str, Any]
+    sentinel: Mapping[str, object]
 
 
 def sentinel_address(url: str) -> SentinelAddress | None:
@@ -222,11 +222,11 @@ def _node(host: str) -> tuple[str, int]:
     return name, int(port or SENTINEL_PORT)
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+def _given(options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in options.items() if value not in (None, "")}
 
 
-def celery_broker(url: str) -> tuple[str, dict[str, Any]]:
+def celery_broker(url: str) -> tuple[str, dict[str, object]]:
     """Return Celery's spelling of a Redis address, and the transport options for it."""
     parts = urlsplit(url)
     if parts.scheme == "unix":

@@ -4,9 +4,9 @@ An app declares the paths below which it may answer this way. A request that it 
 Django as usual.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from django.conf import settings
 
@@ -17,17 +17,32 @@ RawHeaders = list[tuple[bytes, bytes]]
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
+class Scope(TypedDict, total=False):
+    """A request as ASGI's `http` scope describes it. A `lifespan` scope has only the type."""
+
+    type: str
+    http_version: str
+    method: str
+    scheme: str
+    path: str
+    raw_path: bytes
+    query_string: bytes
+    headers: list[tuple[bytes, bytes]]
+    root_path: str
+    client: tuple[str, int] | None
+    server: tuple[str, int | None] | None
+
+
 class EventLoopRequest:
     """A request as the ASGI server received it. Header names are in lower case."""
 
-    def __init__(self, scope: Mapping[str, Any]) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
 
     @property
     def path(self) -> str:
-        path: str = self.scope["path"]
-        return path
+        return self.scope["path"]
 
     @property
     def method(self) -> str:
@@ -72,7 +87,7 @@ class EventLoopRoute:
 class EventLoopRoutes(Registry[EventLoopRoute]):
     """The loop paths of all apps."""
 
-    def answer(self, scope: Mapping[str, Any]) -> EventLoopResponse | None:
+    def answer(self, scope: Scope) -> EventLoopResponse | None:
         """Return the answer, if there is one.
 
         Only safe requests get one, and only if Django would not redirect them to https.

@@ -8,7 +8,7 @@ of its user.
 
 import time
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import orjson
 from django.http import StreamingHttpResponse
@@ -35,7 +35,7 @@ def stream_key(topic: str) -> str:
     return f"event-stream:{topic}"
 
 
-def publish(topic: str, data: Mapping[str, Any]) -> None:
+def publish(topic: str, data: Mapping[str, object]) -> None:
     """Tell the pages that have the topic open. Call it after the commit.
 
     Without Redis no page is told; pages fetch the change later.
@@ -43,7 +43,7 @@ def publish(topic: str, data: Mapping[str, Any]) -> None:
     publish_all({topic: data})
 
 
-def publish_all(entries: Mapping[str, Mapping[str, Any]]) -> None:
+def publish_all(entries: Mapping[str, Mapping[str, object]]) -> None:
     """Tell the pages that have these topics open, with one entry for each topic, in one call to Redis."""
     keys, bodies = [stream_key(topic) for topic in entries], [orjson.dumps(data) for data in entries.values()]
     try:
@@ -59,7 +59,9 @@ def latest_entry_id(topic: str) -> str:
     then told once too often, but never missed.
     """
     try:
-        found = call_redis(lambda client: cast("list[Any]", client.xrevrange(stream_key(topic), count=1)))
+        found = call_redis(
+            lambda client: cast("list[tuple[bytes, object]]", client.xrevrange(stream_key(topic), count=1))
+        )
     except RedisUnavailable:
         return ""
     return found[0][0].decode() if found else f"{time.time_ns() // 1_000_000 - 1_000}-0"

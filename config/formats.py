@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
 from django.conf import settings
@@ -164,13 +165,13 @@ def _language() -> str:
 
 
 @cache
-def _dates() -> Any:
+def _dates() -> ModuleType:
     """Import Babel's dates. Only processes that write some pay for its data."""
     return import_module("babel.dates")
 
 
 @cache
-def _numbers() -> Any:
+def _numbers() -> ModuleType:
     return import_module("babel.numbers")
 
 
@@ -203,7 +204,7 @@ def _interval(language: str, skeleton: str, field: str) -> list[Any]:
     return [_widened(pattern, skeleton) for pattern in found[field]]
 
 
-def _fields(pattern: str) -> list[Any]:
+def _fields(pattern: str) -> list[tuple[str, tuple[str, int]]]:
     return [token for token in _dates().tokenize_pattern(pattern) if token[0] == "field"]
 
 

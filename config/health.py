@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from celery import shared_task, signals
 from django.conf import settings
@@ -76,13 +76,13 @@ def record_worker() -> None:
 
 
 @signals.worker_ready.connect
-def record_new_worker(**_: Any) -> None:
+def record_new_worker(**_: object) -> None:
     """Record a new worker at once, because beat's next pulse may be seconds away."""
     record_worker()
 
 
 @signals.before_task_publish.connect(sender=PULSE)
-def record_beat(**_: Any) -> None:
+def record_beat(**_: object) -> None:
     """Record that beat sent its pulse.
 
     Only beat sends it. It is recorded when it is sent, because there may be no worker to run it.

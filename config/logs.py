@@ -6,7 +6,10 @@ import re
 import uuid
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from logging import _SysExcInfoType as ExcInfo
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 CALLERS_ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
@@ -44,7 +47,7 @@ def redact(text: str) -> str:
 class Formatter(logging.Formatter):
     """Writes tracebacks without the rows that the database quotes in its errors."""
 
-    def formatException(self, ei: Any) -> str:  # noqa: N802  # the library's name
+    def formatException(self, ei: "ExcInfo") -> str:  # noqa: N802  # the library's name
         return DETAIL.sub("DETAIL: …\n", super().formatException(ei)).rstrip("\n")
 
 

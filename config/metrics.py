@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import redis
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponseBase
@@ -79,12 +79,12 @@ METRICS = Registry[Metric](
 )
 
 
-def capped_count(rows: "QuerySet[Any]") -> float:
+def capped_count(rows: "QuerySet[Model, object]") -> float:
     """Count rows, up to ten thousand."""
     return float(rows.order_by().values("pk")[:MOST_COUNTED].count())
 
 
-def oldest_seconds(rows: "QuerySet[Any]", since: str, *, order_by: str | Combinable | None = None) -> float:
+def oldest_seconds(rows: "QuerySet[Model, object]", since: str, *, order_by: str | Combinable | None = None) -> float:
     """Return the age of the first row in seconds, by the database's clock; 0 if there is no row.
 
     `order_by` names the indexed column in which the oldest row comes first, if that is not `since` itself.

@@ -6,7 +6,6 @@ decides whether one runs.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -168,6 +167,6 @@ def annotations() -> dict[str, dict[str, int | None]]:
     }
 
 
-def beat_schedule() -> dict[str, dict[str, Any]]:
+def beat_schedule() -> dict[str, dict[str, object]]:
     """Return Celery's `beat_schedule`."""
     return {task.name: {"task": task.name, "schedule": task.every} for task in TASKS if task.every is not None}

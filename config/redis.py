@@ -70,8 +70,8 @@ def connect(*, timeout: float, connect_timeout: float | None = None) -> "redis.R
     address = sentinel_address(settings.REDIS_URL)
     if address is None:
         return redis.Redis.from_url(settings.REDIS_URL, **options)
-    sentinels = Sentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]  # redis-py's
-    return cast("redis.Redis", sentinels.master_for(address.primary, **address.server, **options))  # type: ignore[no-untyped-call]  # redis-py's
+    sentinels = Sentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})
+    return cast("redis.Redis", sentinels.master_for(address.primary, **address.server, **options))
 
 
 def connect_async() -> "redis.asyncio.Redis":
@@ -86,7 +86,7 @@ def connect_async() -> "redis.asyncio.Redis":
     address = sentinel_address(settings.REDIS_URL)
     if address is None:
         return redis.asyncio.Redis.from_url(settings.REDIS_URL, **options)
-    sentinels = AsyncSentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})  # type: ignore[no-untyped-call]  # redis-py's
+    sentinels = AsyncSentinel(address.nodes, sentinel_kwargs={**options, **address.sentinel})
     return cast("redis.asyncio.Redis", sentinels.master_for(address.primary, **address.server, **options))
 
 

@@ -10,11 +10,14 @@ from contextlib import suppress
 from copy import copy
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import certifi
 from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends import console, smtp
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 # The time from the connection to the server's last reply. EMAIL_TIMEOUT limits each silence within it.
 CONVERSATION_SECONDS = 30.0
@@ -130,24 +133,24 @@ class BoundedSMTP(smtplib.SMTP):
             self.file.begin_reply()
         return super().getreply()
 
-    def login(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+    def login(self, user: str, password: str, *, initial_response_ok: bool = True) -> tuple[int, bytes]:
         self.conversation.begin(Step.SIGN_IN)
         try:
-            return super().login(*arguments, **options)
+            return super().login(user, password, initial_response_ok=initial_response_ok)
         except UnicodeEncodeError as error:  # user name and password are sent in ASCII
             raise smtplib.SMTPNotSupportedError("The user name or the password is not in ASCII.") from error
         except ValueError as error:  # a challenge that is not in Base64
             raise smtplib.SMTPServerDisconnected("The server's answer cannot be read.") from error
 
-    def mail(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+    def mail(self, sender: str, options: Sequence[str] = ()) -> tuple[int, bytes]:
         self.conversation.begin(Step.SENDER)
-        return super().mail(*arguments, **options)
+        return super().mail(sender, options)
 
-    def rcpt(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+    def rcpt(self, recip: str, options: Sequence[str] = ()) -> tuple[int, bytes]:
         self.conversation.begin(Step.RECIPIENT)
-        return super().rcpt(*arguments, **options)
+        return super().rcpt(recip, options)
 
-    def data(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+    def data(self, msg: "Buffer | str") -> tuple[int, bytes]:
         """Send the content, and wait until the deadline for the answer.
 
         A client that hangs up earlier does not know whether the server took the e-mail.
@@ -155,7 +158,7 @@ class BoundedSMTP(smtplib.SMTP):
         self.conversation.begin(Step.CONTENT)
         if self.sock is not None:
             self.sock.settimeout(max(self.conversation.seconds_left, 0.1))
-        return super().data(*arguments, **options)
+        return super().data(msg)
 
     def close(self) -> None:
         super().close()

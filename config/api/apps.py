@@ -1,6 +1,6 @@
 """The Django app of the code that both API surfaces share. It owns the idempotency records."""
 
-from typing import Any
+from wsgiref.types import WSGIEnvironment
 
 from django.apps import AppConfig
 from django.http import HttpRequest
@@ -24,7 +24,7 @@ class APIConfig(AppConfig):
         WSGIRequest._set_content_type_params = set_utf_8_content_type  # type: ignore[attr-defined]  # not among the stubs
 
 
-def set_utf_8_content_type(request: HttpRequest, environment: dict[str, Any]) -> None:
+def set_utf_8_content_type(request: HttpRequest, environment: WSGIEnvironment) -> None:
     """Read the content type, but not its charset for the request: requests are read as UTF-8.
 
     Django would decode the query string and forms with any codec that Python knows by name. Some of these (`hex`,

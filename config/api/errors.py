@@ -148,7 +148,7 @@ NON_FIELD_KEY = "non_field_errors"
 NAMELESS = frozenset({NON_FIELD_KEY, NON_FIELD_ERRORS, ""})
 
 
-def _walk(detail: Any, path: str) -> Iterator[tuple[str, str]]:
+def _walk(detail: object, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(detail, Mapping):
         for name, below in detail.items():
             yield from _walk(below, _join(path, str(name)))
@@ -166,7 +166,7 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def flatten(detail: Any) -> dict[str, list[str]]:
+def flatten(detail: object) -> dict[str, list[str]]:
     """Turn nested errors into dotted paths: `{"owner": {"email": […]}}` becomes `{"owner.email": […]}`."""
     errors: dict[str, list[str]] = {}
     for path, sentence in _walk(detail, ""):

@@ -13,19 +13,20 @@ from config.api.parsers import OutOfRangeNumber, Upload
 from config.api.requests import parse_uuid
 
 UNSET: Any = serializers.empty
+AnyField = serializers.Field[Any, Any, Any, Any]
 
 
-def path_of(field: serializers.BaseSerializer[Any] | serializers.Field[Any, Any, Any, Any]) -> str:
+def path_of(field: AnyField) -> str:
     """Return a field's dotted path below the body, such as `owner.email`. The path of the body itself is empty."""
     names: list[str] = []
-    link: Any = field
+    link: AnyField | None = field
     while link is not None:
         names.append(link.field_name or "")
         link = link.parent
     return ".".join(name for name in reversed(names) if name)
 
 
-def subject_of(field: serializers.Field[Any, Any, Any, Any]) -> str:
+def subject_of(field: AnyField) -> str:
     """Return a sentence's subject: `The owner.email field`, `Each entry of the order field`, `The body`."""
     path = path_of(field).replace("_", " ")
     if not path:
@@ -38,7 +39,7 @@ class FieldErrors(serializers.Field[Any, Any, Any, Any]):
 
     default_error_messages = {"required": "{subject} is required.", "null": "{subject} is required."}
 
-    def fail(self, key: str, **parameters: Any) -> NoReturn:
+    def fail(self, key: str, **parameters: object) -> NoReturn:
         super().fail(key, subject=subject_of(self), **parameters)
 
 
@@ -51,7 +52,7 @@ class Field(FieldErrors):
 
     is_written_as_it_is: bool = True
 
-    def __init__(self, *choices: Any, example: Any = UNSET, **options: Any) -> None:
+    def __init__(self, *choices: Any, example: object = UNSET, **options: Any) -> None:
         super().__init__(*choices, **options)
         self.example_value = example
 
@@ -61,7 +62,7 @@ class UploadField(Field, serializers.FileField):
 
     default_error_messages = {"invalid": "{subject} must be a file."}
 
-    def to_internal_value(self, data: Any) -> Upload:
+    def to_internal_value(self, data: object) -> Upload:
         if not isinstance(data, Upload):
             self.fail("invalid")
         return data
@@ -82,16 +83,16 @@ class ListField(Field, serializers.ListField):
         super().__init__(**options)
         self.distinct = distinct
 
-    def to_internal_value(self, data: Any) -> list[Any]:
+    def to_internal_value(self, data: object) -> list[object]:
         if not isinstance(data, list):
             self.fail("not_a_list")
         self._check_length(data)
-        values: list[Any] = self.run_child_validation(data)
+        values: list[object] = self.run_child_validation(data)
         if self.distinct and len(set(values)) != len(values):
             self.fail("distinct")
         return values
 
-    def _check_length(self, data: list[Any]) -> None:
+    def _check_length(self, data: list[object]) -> None:
         if not data and (self.min_length or not self.allow_empty):
             self.fail("empty")
         if self.min_length is not None and len(data) < self.min_length:
@@ -114,7 +115,7 @@ class DateTimeOutOfRange(ValueError):
     """A time whose year would be 0 or 10000 on some local clock."""
 
 
-def parse_aware_datetime(text: Any, *, margin: timedelta = MARGIN) -> datetime | None:
+def parse_aware_datetime(text: object, *, margin: timedelta = MARGIN) -> datetime | None:
     """Parse a time with an offset; None for any other text. Raises `DateTimeOutOfRange`.
 
     A time that is only compared with others, and shown on no clock, needs no margin.
@@ -140,7 +141,7 @@ LARGEST_INTEGER = 2**31 - 1
 class UUIDField(Field, serializers.UUIDField):
     default_error_messages = {"invalid": "{subject} must be a uuid."}
 
-    def to_internal_value(self, data: Any) -> UUID:
+    def to_internal_value(self, data: object) -> UUID:
         found = parse_uuid(data) if isinstance(data, str) else None
         if found is None:
             self.fail("invalid")
@@ -150,7 +151,7 @@ class UUIDField(Field, serializers.UUIDField):
 class ChoiceField(Field, serializers.ChoiceField):
     default_error_messages = {"invalid_choice": "{subject} must be one of: {choices}."}
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         if not isinstance(data, str) or data not in self.choices:
             self.fail("invalid_choice", choices=", ".join(map(str, self.choices)))
         return data
@@ -159,7 +160,7 @@ class ChoiceField(Field, serializers.ChoiceField):
 class BooleanField(Field, serializers.BooleanField):
     default_error_messages = {"invalid": "{subject} must be true or false."}
 
-    def to_internal_value(self, data: Any) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if data is not True and data is not False:
             self.fail("invalid")
         return bool(data)
@@ -175,7 +176,7 @@ class IntegerField(Field, serializers.IntegerField):
         "max_value": "{subject} may be at most {max_value}.",
     }
 
-    def to_internal_value(self, data: Any) -> int:
+    def to_internal_value(self, data: object) -> int:
         if isinstance(data, OutOfRangeNumber):
             self.fail("out_of_range")
         if not isinstance(data, int) or isinstance(data, bool):
@@ -208,7 +209,7 @@ class DecimalField(Field, serializers.FloatField):
         super().__init__(min_value=float(min_value), max_value=float(max_value), **options)
         self.least, self.most, self.decimal_places = min_value, max_value, decimal_places
 
-    def to_internal_value(self, data: Any) -> Decimal:
+    def to_internal_value(self, data: object) -> Decimal:
         if isinstance(data, OutOfRangeNumber):
             self.fail("out_of_range")
         if not isinstance(data, int | float) or isinstance(data, bool):
@@ -223,10 +224,10 @@ class DecimalField(Field, serializers.FloatField):
             self.fail("decimal_places", decimal_places=self.decimal_places)
         return rounded
 
-    def run_validators(self, value: Any) -> None:
+    def run_validators(self, value: object) -> None:
         """Do nothing: `to_internal_value` has checked the exact number. The bounds are there for the documents."""
 
-    def to_representation(self, value: Any) -> float:
+    def to_representation(self, value: Decimal | float) -> float:
         return float(value)
 
 
@@ -235,7 +236,7 @@ class DateTimeField(Field, serializers.DateTimeField):
 
     default_error_messages = {"invalid": f"{{subject}} {NO_TIME}", "out_of_range": f"{{subject}} {OUT_OF_RANGE}"}
 
-    def to_internal_value(self, data: Any) -> datetime:
+    def to_internal_value(self, data: object) -> datetime:
         try:
             found = parse_aware_datetime(data)
         except DateTimeOutOfRange:
@@ -253,7 +254,7 @@ class DateField(Field, serializers.DateField):
 
     default_error_messages = {"invalid": "{subject} must be a date such as 2026-12-24."}
 
-    def to_internal_value(self, data: Any) -> date:
+    def to_internal_value(self, data: object) -> date:
         try:
             return date.fromisoformat(data if isinstance(data, str) and ISO_DATE.fullmatch(data) else "")
         except ValueError:
@@ -269,7 +270,7 @@ class DictField(Field, serializers.DictField):
 
     default_error_messages = {"not_a_dict": "{subject} must be an object."}
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         if not isinstance(data, dict):
             self.fail("not_a_dict")
         return super().to_internal_value(data)

@@ -4,19 +4,21 @@ A value that can belong to nothing that exists (an unknown choice, a malformed u
 that cannot be read is refused, because a misread one would match wrong things. A blank parameter counts as not sent.
 """
 
-from collections.abc import Iterator
-from datetime import date
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from typing import Any, ClassVar, TypeVar
+from uuid import UUID
 
 import django_filters
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from config.api.fields import ISO_DATE, NO_MARGIN, NO_TIME, OUT_OF_RANGE, DateTimeOutOfRange, parse_aware_datetime
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
 from config.errors import InvalidInput
 
 NO_DATE = "must be a date such as 2026-12-24."
+Row = TypeVar("Row", bound=Model)
 
 
 class _ParameterField(forms.Field):
@@ -24,7 +26,7 @@ class _ParameterField(forms.Field):
 
     widget = forms.TextInput
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: str | None) -> object:
         text = (value or "").strip()
         if not text:
             return None
@@ -32,12 +34,12 @@ class _ParameterField(forms.Field):
             raise NothingMatches
         return self.read(text)
 
-    def read(self, text: str) -> Any:
+    def read(self, text: str) -> object:
         return text
 
 
 class _UUIDField(_ParameterField):
-    def read(self, text: str) -> Any:
+    def read(self, text: str) -> UUID:
         found = parse_uuid(text)
         if found is None:
             raise NothingMatches
@@ -45,7 +47,7 @@ class _UUIDField(_ParameterField):
 
 
 class _ChoiceField(_ParameterField):
-    def __init__(self, *, choices: Any = (), **options: Any) -> None:
+    def __init__(self, *, choices: Iterable[tuple[str, object]] = (), **options: Any) -> None:
         super().__init__(**options)
         self.values = {value for value, _ in choices}
 
@@ -63,7 +65,7 @@ class _BooleanField(_ParameterField):
 
 
 class _DateTimeField(_ParameterField):
-    def read(self, text: str) -> Any:
+    def read(self, text: str) -> datetime:
         try:
             found = parse_aware_datetime(text, margin=NO_MARGIN)
         except DateTimeOutOfRange as error:
@@ -85,27 +87,27 @@ class TextFilter(django_filters.Filter):  # type: ignore[misc]  # the library ha
     """A text as it is; `schema` is the parameter's form in the documents, as it is for the other filters."""
 
     field_class: ClassVar[type[forms.Field]] = _ParameterField
-    schema: ClassVar[dict[str, Any]] = {"type": "string"}
+    schema: ClassVar[dict[str, object]] = {"type": "string"}
 
 
 class UUIDFilter(TextFilter):
     field_class = _UUIDField
-    schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "uuid"}
+    schema: ClassVar[dict[str, object]] = {"type": "string", "format": "uuid"}
 
 
 class BooleanFilter(TextFilter):
     field_class = _BooleanField
-    schema: ClassVar[dict[str, Any]] = {"type": "boolean"}
+    schema: ClassVar[dict[str, object]] = {"type": "boolean"}
 
 
 class DateTimeFilter(TextFilter):
     field_class = _DateTimeField
-    schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date-time"}
+    schema: ClassVar[dict[str, object]] = {"type": "string", "format": "date-time"}
 
 
 class DateFilter(TextFilter):
     field_class = _DateField
-    schema: ClassVar[dict[str, Any]] = {"type": "string", "format": "date"}
+    schema: ClassVar[dict[str, object]] = {"type": "string", "format": "date"}
 
 
 class ChoiceFilter(TextFilter):
@@ -128,14 +130,14 @@ class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library 
         return any(parameters.plain(name) for name in cls.base_filters)
 
     @classmethod
-    def apply(cls, parameters: QueryParameters, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+    def apply(cls, parameters: QueryParameters, queryset: "QuerySet[Row]") -> "QuerySet[Row]":
         """Keep what the parameters ask for. Raises `NothingMatches` and `InvalidInput`."""
         sent = cls._sent(parameters)
         if not sent:
             return queryset
         filtered = cls(data=sent, queryset=queryset)
         _refuse_errors(filtered.form)
-        found: QuerySet[Any] = filtered.filter_queryset(queryset)
+        found: QuerySet[Row] = filtered.filter_queryset(queryset)
         return found
 
     @classmethod
@@ -153,7 +155,7 @@ class FilterSet(django_filters.FilterSet):  # type: ignore[misc]  # the library 
         return {name: parameters.plain(name) for name in cls.base_filters if parameters.plain(name)}
 
     @classmethod
-    def described(cls) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
+    def described(cls) -> Iterator[tuple[str, str, dict[str, object], bool]]:
         """Give each filter's name, meaning and schema, and whether it is required, for the documents."""
         for name, declared in cls.base_filters.items():
             choices = declared.extra.get("choices")

@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import orjson
 from django.conf import settings
@@ -63,6 +63,13 @@ class KeyReused(Conflict):
 
 class RequestInProgress(Conflict):
     message = "The first request with this Idempotency-Key is still being worked on. Send it again in a moment."
+
+
+class Principal(Protocol):
+    """A view that knows who calls it."""
+
+    @property
+    def principal(self) -> str: ...
 
 
 class Claim(NamedTuple):
@@ -130,12 +137,12 @@ class Idempotency:
         """Return the part of the first answer that is stored."""
         return answer.content
 
-    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+    def replayed(self, view: Principal, status: int, stored: bytes) -> HttpResponse:
         """Make the answer to a repeated request."""
         return HttpResponse(stored, status=status, content_type=CONTENT_TYPE)
 
     def answer_once(
-        self, view: Any, request: Request, work: Work, prepare: Callable[[], None] | None = None
+        self, view: Principal, request: Request, work: Work, prepare: Callable[[], None] | None = None
     ) -> HttpResponse:
         """Do the work or replay its answer. `view.principal` names the key's owner, such as `agency:12`.
 
@@ -161,7 +168,7 @@ class Idempotency:
                 continue
         return self._answer(view, claim, work)
 
-    def _answer(self, view: Any, claim: Claim, work: Work) -> HttpResponse:
+    def _answer(self, view: Principal, claim: Claim, work: Work) -> HttpResponse:
         with transaction.atomic(durable=True):
             row_id = _claim(claim)
             if row_id is not None:
@@ -174,7 +181,7 @@ class Idempotency:
             raise RequestInProgress
         return self._replay(view, earlier)
 
-    def _replay(self, view: Any, earlier: tuple[int, bytes]) -> HttpResponse:
+    def _replay(self, view: Principal, earlier: tuple[int, bytes]) -> HttpResponse:
         answer = self.replayed(view, *earlier)
         answer.headers["Idempotent-Replayed"] = "true"
         return answer
@@ -198,13 +205,13 @@ def reencrypt_answers() -> RotationResult:
 def _reencrypt(done: RotationResult, row_id: int, body: bytes) -> None:
     """Encrypt an answer anew, and add the outcome; nothing is added for an answer without the member itself."""
     answer = orjson.loads(body)
-    if isinstance(answer, dict) and isinstance(answer.get(SEALED), str):
-        done.add(_outcome(row_id, body, answer), str(row_id))
+    if isinstance(answer, dict) and isinstance(sealed := answer.get(SEALED), str):
+        done.add(_outcome(row_id, body, answer, sealed), str(row_id))
 
 
-def _outcome(row_id: int, body: bytes, answer: dict[str, Any]) -> Outcome:
+def _outcome(row_id: int, body: bytes, answer: dict[str, object], sealed: str) -> Outcome:
     try:
-        renewed = reencrypt_text(answer[SEALED])
+        renewed = reencrypt_text(sealed)
     except UnreadableSecret:
         return "unreadable"
     if renewed is None:

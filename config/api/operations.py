@@ -8,22 +8,26 @@ from dataclasses import dataclass, field
 from functools import cache, partial, wraps
 from typing import Any, TypeVar, cast
 
+from django.http import HttpResponse
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_parameter_type, is_list_serializer
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import Direction, OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from config.api.documents.answers import join_descriptions
+from config.api.fields import AnyField
 from config.api.filters import FilterSet
-from config.api.idempotency import Idempotency
+from config.api.idempotency import Idempotency, Principal
 from config.api.parsers import MULTIPART, UploadRule
 from config.api.responses import CONTENT_TYPE
 from config.api.serializers import Serializer, TenantRelatedField
 from config.api.text_fields import LONGEST_NAME, MOST_NAMES, MetadataField
 
-AnySerializer = type[serializers.Serializer[Any]]
-Handler = TypeVar("Handler", bound=Callable[..., Any])
+AnySerializer = type[serializers.Serializer[object]]
+Handler = TypeVar("Handler", bound=Callable[..., HttpResponse | Response])
 IDEMPOTENCY_KEY = OpenApiParameter(
     name="Idempotency-Key",
     location=OpenApiParameter.HEADER,
@@ -43,20 +47,20 @@ PAGE_EXAMPLE = {
 }
 
 
-class PageLinksSerializer(serializers.Serializer[Any]):
+class PageLinksSerializer(serializers.Serializer[object]):
     first = serializers.URLField()
     last = serializers.URLField()
     prev = serializers.URLField(allow_null=True)
     next = serializers.URLField(allow_null=True)
 
 
-class PageMetaSerializer(serializers.Serializer[Any]):
+class PageMetaSerializer(serializers.Serializer[object]):
     current_page = serializers.IntegerField()
     per_page = serializers.IntegerField()
     last_page = serializers.IntegerField()
     total = serializers.IntegerField()
 
-    def get_fields(self) -> dict[str, Any]:
+    def get_fields(self) -> dict[str, AnyField]:
         position = {name: serializers.IntegerField(allow_null=True) for name in ("from", "to")}
         return {**super().get_fields(), **position}
 
@@ -69,13 +73,13 @@ class ResponseSpec:
     """
 
     schema: AnySerializer | OpenApiTypes
-    example: Any
+    example: object
     is_page: bool = False
     beside: tuple[str, ...] = ()
     content_type: str = CONTENT_TYPE
 
 
-def _named(serializer: AnySerializer, suffix: str, **fields: Any) -> AnySerializer:
+def _named(serializer: AnySerializer, suffix: str, **fields: AnyField) -> AnySerializer:
     named = getattr(getattr(serializer, "Meta", None), "ref_name", None)
     name = named or serializer.__name__.removesuffix("Serializer")
     return type(f"{name}{suffix}", (serializers.Serializer,), {"__doc__": "", **fields})
@@ -141,8 +145,8 @@ class operation:  # noqa: N801  # used as a decorator
     idempotent: bool | Idempotency = False
     prepare: Callable[[Any], None] | None = None
     upload: UploadRule | None = None
-    answer_example: Any = None
-    request_example: Any = None
+    answer_example: object = None
+    request_example: object = None
 
     def __call__(self, handler: Handler) -> Handler:
         decorate = extend_schema(
@@ -176,13 +180,13 @@ class operation:  # noqa: N801  # used as a decorator
             errors[409] = join_descriptions(errors[409], KEY_REFUSED) if 409 in errors else KEY_REFUSED
         return errors
 
-    def _once(self, handler: Handler) -> Callable[..., Any]:
+    def _once(self, handler: Handler) -> Callable[..., HttpResponse | Response]:
         if not self.idempotent:
             return handler
         store = Idempotency() if self.idempotent is True else self.idempotent
 
         @wraps(handler)
-        def answer_once_per_key(view: Any, request: Any, *args: Any, **kwargs: Any) -> Any:
+        def answer_once_per_key(view: Principal, request: Request, *args: object, **kwargs: object) -> HttpResponse:
             prepare = partial(self.prepare, view) if self.prepare else None
             return store.answer_once(view, request, lambda: handler(view, request, *args, **kwargs), prepare)
 
@@ -204,7 +208,7 @@ class operation:  # noqa: N801  # used as a decorator
         ]
 
 
-def operation_of(view: Any, method: str | None) -> operation | None:
+def operation_of(view: object, method: str | None) -> operation | None:
     """Return the declaration of the action that answers this method."""
     name = (method or "").lower()
     # The views of the document generator know their actions by method, but have no bound handlers.
@@ -221,10 +225,10 @@ LIMIT_PARAMETER: JSON = {"name": "limit", "description": "Alias of `per_page`, w
 class OperationSchema(AutoSchema):
     """Introspection without guesses: a list is what is declared as a list, and names come from `operation`."""
 
-    def _is_list_view(self, serializer: Any = None) -> bool:
+    def _is_list_view(self, serializer: object = None) -> bool:
         return bool(is_list_serializer(serializer))
 
-    def get_description(self) -> str:  # type: ignore[override]  # DRF's own takes path and method, spectacular's none
+    def get_description(self, path: str = "", method: str = "") -> str:
         """Return nothing: docstrings are for readers of the code."""
         return ""
 
@@ -263,7 +267,7 @@ class OperationSchema(AutoSchema):
         declared = operation_of(self.view, self.method)
         return body and body | {"required": declared is None or not declared.takes_empty_body}
 
-    def _map_basic_serializer(self, serializer: Any, direction: Direction) -> JSON:
+    def _map_basic_serializer(self, serializer: AnyField, direction: Direction) -> JSON:
         """Describe an object by its own docstring. In an answer every field is present unless declared otherwise."""
         untyped: Any = super()
         schema: JSON = untyped._map_basic_serializer(serializer, direction)
@@ -278,13 +282,13 @@ class OperationSchema(AutoSchema):
             schema |= {"properties": shown, "required": [name for name in shown if name not in left_out]}
         return schema
 
-    def _map_serializer_field(self, field: Any, direction: Direction, bypass_extensions: bool = False) -> Any:
+    def _map_serializer_field(self, field: AnyField, direction: Direction, bypass_extensions: bool = False) -> JSON:
         """Add what the library does not see of a field, and remove the library's own marks."""
         if isinstance(field, TenantRelatedField) and direction == "response":
             shown = self._map_serializer_field(field.representation, direction)
             return {"oneOf": [shown, {"type": "null"}]} if field.allow_null else shown
         untyped: Any = super()
-        schema: Any = untyped._map_serializer_field(field, direction, bypass_extensions)
+        schema: JSON = untyped._map_serializer_field(field, direction, bypass_extensions)
         schema.pop("x-spec-enum-id", None)
         if isinstance(field, serializers.ListField) and not field.allow_empty:
             schema.setdefault("minItems", 1)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO, Any, NoReturn
+from wsgiref.types import WSGIEnvironment
 
 from django.core.exceptions import TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils.datastructures import MultiValueDict
 from rest_framework.parsers import BaseParser
@@ -108,7 +109,7 @@ def read_upload(request: HttpRequest, rule: UploadRule) -> "MultiValueDict[str, 
     _check_headers(request, rule)
     handler = SingleFileUploadHandler(rule)
 
-    def parse(meta: Any, data: Any) -> Any:
+    def parse(meta: WSGIEnvironment, data: IO[bytes]) -> "tuple[QueryDict, MultiValueDict[str, UploadedFile[bytes]]]":
         return NamedFileParser(rule.field, meta, data, [handler], request.encoding).parse()
 
     request.parse_file_upload = parse  # type: ignore[assignment,method-assign]  # Django calls it for the files
@@ -162,14 +163,14 @@ class OutOfRangeNumber:
         return [self.digits]
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise BadRequest("The body repeats a key within an object.")
     return found
 
 
-def _constant(name: str) -> Any:
+def _constant(name: str) -> NoReturn:
     raise BadRequest(f"{name} is not a JSON number.")
 
 
@@ -222,7 +223,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def canonical_bytes(value: Any) -> bytes:
+def canonical_bytes(value: object) -> bytes:
     """Return a body as bytes that are the same for the same JSON, whatever the order of its keys.
 
     A number out of range and an uploaded file give the values to compare in `canonical`.
@@ -304,7 +305,7 @@ class StrictJSONParser(BaseParser):
     media_type = CONTENT_TYPE
 
     def parse(
-        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, object] | None = None
     ) -> dict[str, Any]:
         body = stream.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:

@@ -1,13 +1,13 @@
 """Reads a request: its client's address, the ids in its path, its query string, and which page of a list it wants."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import Any
 from urllib.parse import parse_qsl, quote, unquote_plus
 from uuid import UUID
+from wsgiref.types import WSGIEnvironment
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -42,7 +42,7 @@ def _is_trusted(address: Address) -> bool:
     return any(address in network for network in settings.TRUSTED_PROXIES)
 
 
-def _hops(environ: Mapping[str, Any]) -> Iterator[Address | None]:
+def _hops(environ: WSGIEnvironment) -> Iterator[Address | None]:
     """Return the entries of X-Forwarded-For, nearest first."""
     entries = environ.get("HTTP_X_FORWARDED_FOR", "").rsplit(",", MOST_HOPS)[-MOST_HOPS:]
     return (parse_address(entry) for entry in reversed(entries) if entry.strip())
@@ -63,7 +63,7 @@ def client_address(request: HttpRequest) -> Address | None:
     return client_address_of(request.META)
 
 
-def client_address_of(environ: Mapping[str, Any]) -> Address | None:
+def client_address_of(environ: WSGIEnvironment) -> Address | None:
     """Return the client's address from a request's environment."""
     peer = environ.get("REMOTE_ADDR", "")
     client = parse_address(peer)
@@ -230,7 +230,7 @@ def page_link_prefix(request: HttpRequest) -> str:
     return f"{origin(request)}{path}?{query}{'&' if query else ''}page="
 
 
-def page_envelope(request: HttpRequest, page: Page, rows: Sequence[Any], total: int) -> dict[str, Any]:
+def page_envelope(request: HttpRequest, page: Page, rows: Sequence[object], total: int) -> dict[str, object]:
     """Wrap a page's rows; `total` is the length of the whole list."""
     last = max(1, -(-total // page.size))
     here = page_link_prefix(request)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from django.http import HttpResponse
@@ -17,18 +16,18 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> str:
     if isinstance(value, Promise):
         return str(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def to_json(data: Any) -> bytes:
+def to_json(data: object) -> bytes:
     """Return data as compact JSON. Times must be aware and in UTC, as the ORM gives them."""
     return orjson.dumps(data, default=_plain, option=orjson.OPT_UTC_Z)
 
 
-def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
+def json_response(data: object, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
     return HttpResponse(to_json(data), status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
@@ -51,6 +50,6 @@ class JSONRenderer(BaseRenderer):
     charset = None
 
     def render(
-        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+        self, data: object, accepted_media_type: str | None = None, renderer_context: Mapping[str, object] | None = None
     ) -> bytes:
         return to_json(data)

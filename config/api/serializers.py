@@ -14,17 +14,18 @@ from keyword import iskeyword
 from typing import Any, ClassVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from django.db.models import Manager, QuerySet
+from django.db.models import Manager, Model, QuerySet
 from rest_framework import serializers
 
 from config.api.errors import NON_FIELD_KEY
-from config.api.fields import UNSET, BooleanField, FieldErrors, ListField, UUIDField, subject_of
+from config.api.fields import UNSET, AnyField, BooleanField, FieldErrors, ListField, UUIDField, subject_of
 from config.errors import NotFound
 
+AnySerializer = serializers.Serializer[Any]
 MOMENT = "2026-11-20T09:30:00Z"
 
 
-def example_of_field(field: Any, *, request: bool = False) -> Any:
+def example_of_field(field: AnyField, *, request: bool = False) -> object:
     """Return a field's example: its own, else that of its nested serializer or list, else one by its type."""
     own = getattr(field, "example_value", UNSET)
     if own is not UNSET:
@@ -39,12 +40,12 @@ def example_of_field(field: Any, *, request: bool = False) -> Any:
     return _by_type(field)
 
 
-def _of_serializer(serializer: Any, *, request: bool) -> Any:
+def _of_serializer(serializer: Any, *, request: bool) -> object:
     kind = type(serializer)
     return kind.request_example() if request else kind.example()
 
 
-def _by_type(field: Any) -> Any:
+def _by_type(field: AnyField) -> object:
     if isinstance(field, serializers.UUIDField):
         return str(uuid5(NAMESPACE_URL, f"{type(field.parent).__name__}.{field.field_name}"))
     if isinstance(field, serializers.ChoiceField):
@@ -60,9 +61,8 @@ def _by_type(field: Any) -> Any:
     return (field.field_name or "text").replace("_", " ").capitalize()
 
 
-Build = Callable[[Any], dict[str, Any]]
-Convert = Callable[[Any], Any]
-AnyField = serializers.Field[Any, Any, Any, Any]
+Build = Callable[[object], dict[str, object]]
+Convert = Callable[[Any], object]
 WHOLE = "*"
 
 
@@ -71,12 +71,12 @@ class IncompleteRow(TypeError):
 
 
 @cache
-def representation_of(serializer: type[serializers.BaseSerializer[Any]]) -> "Representation":
+def representation_of(serializer: type[serializers.BaseSerializer[object]]) -> "Representation":
     """Return the compiled representation of a serializer class. The class's fields must not depend on its context."""
     return Representation(serializer())
 
 
-def readable_fields(serializer: Any) -> Iterator[tuple[str, AnyField]]:
+def readable_fields(serializer: AnySerializer) -> Iterator[tuple[str, AnyField]]:
     """Return the fields that are shown, in their order."""
     return ((name, field) for name, field in serializer.fields.items() if not field.write_only)
 
@@ -89,15 +89,15 @@ class Representation:
         self._build_instance = _Expression(self._fields).compiled()
         self._row_builders: dict[tuple[str, ...], Build] = {}
 
-    def build(self, instance: Any) -> dict[str, Any]:
+    def build(self, instance: object) -> dict[str, object]:
         """Write a model instance, any other object with these attributes, or a row (a dict)."""
         return self._build_row(instance) if isinstance(instance, dict) else self._build_instance(instance)
 
-    def build_all(self, instances: Any) -> list[dict[str, Any]]:
+    def build_all(self, instances: Iterable[object] | Manager[Model]) -> list[dict[str, object]]:
         """Write all instances. A manager stands for all of its objects."""
         return [self.build(each) for each in (instances.all() if isinstance(instances, Manager) else instances)]
 
-    def _build_row(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _build_row(self, row: dict[str, object]) -> dict[str, object]:
         columns = tuple(row)
         build = self._row_builders.get(columns)
         if build is None:
@@ -127,7 +127,7 @@ def _prefix(field: AnyField, prefix: str) -> str:
     return prefix if field.source == WHOLE else f"{prefix}{_joined(field)}__"
 
 
-def _nested(field: AnyField) -> Any:
+def _nested(field: AnyField) -> AnySerializer | None:
     """Return the serializer of a nested object; None for a list of objects and for every other field."""
     nested = getattr(field, "representation", field)
     return nested if isinstance(nested, serializers.Serializer) else None
@@ -148,7 +148,7 @@ def _representation_of(serializer: Any) -> Representation:
     return representation_of(kind)
 
 
-def _convert(field: AnyField, value: Any) -> Any:
+def _convert(field: AnyField, value: object) -> object:
     return field.to_representation(value)
 
 
@@ -167,8 +167,9 @@ class _Expression:
         return "{" + ", ".join(f"{name!r}: {self.value_of(field, prefix)}" for name, field in fields.items()) + "}"
 
     def value_of(self, field: AnyField, prefix: str) -> str:
-        if field.source == WHOLE and _nested(field) is not None:
-            return self.object_of(dict(readable_fields(_nested(field))), prefix)
+        nested = _nested(field)
+        if field.source == WHOLE and nested is not None:
+            return self.object_of(dict(readable_fields(nested)), prefix)
         return self.converted(field, self.access(field, prefix))
 
     def access(self, field: AnyField, prefix: str) -> str:
@@ -210,7 +211,7 @@ class _RowExpression(_Expression):
         return f"None if {self.access(next(iter(fields.values())), below)} is None else {built}"
 
 
-Lookup = Callable[[Mapping[str, Any]], "QuerySet[Any]"]
+Lookup = Callable[[Mapping[str, Any]], "QuerySet[Model]"]
 
 
 class TenantRelatedField(UUIDField):
@@ -228,7 +229,7 @@ class TenantRelatedField(UUIDField):
         super().__init__(**options)
         self.queryset, self.missing, self.representation = queryset, missing, representation
 
-    def find(self, uuid: UUID | None) -> Any:
+    def find(self, uuid: UUID | None) -> Model | None:
         """Look up the object. Raises `missing`."""
         if uuid is None:
             return None
@@ -237,7 +238,7 @@ class TenantRelatedField(UUIDField):
             raise self.missing
         return found
 
-    def to_representation(self, value: Any) -> Any:
+    def to_representation(self, value: object) -> object:
         return representation_of(type(self.representation)).build(value)
 
 
@@ -261,10 +262,10 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
     refuses_unknown_fields: ClassVar[bool] = False
     unknown_fields: ClassVar[Mapping[str, str]] = {}
 
-    def to_representation(self, instance: Any) -> Any:
+    def to_representation(self, instance: object) -> dict[str, object]:
         return representation_of(type(self)).build(instance)
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         if not isinstance(data, Mapping):
             raise serializers.ValidationError({NON_FIELD_KEY: [f"{subject_of(self)} must be an object."]})
         if self.refuses_unknown_fields:
@@ -289,7 +290,7 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
             if is_partial:
                 root.partial = True
 
-    def _refuse_unknown_fields(self, data: Mapping[str, Any]) -> None:
+    def _refuse_unknown_fields(self, data: Mapping[str, object]) -> None:
         """Refuse what no field is for; a name is shown as far as it can be."""
         taken = {field.field_name for field in self._writable_fields}
         unknown = [name for name in data if name not in taken][:MOST_UNKNOWN]
@@ -300,7 +301,7 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
         if errors:
             raise serializers.ValidationError(errors)
 
-    def _without_optional_nulls(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _without_optional_nulls(self, data: Mapping[str, object]) -> Mapping[str, object]:
         if None not in data.values() or getattr(self.root, "partial", False):
             return data
         optional = {field.field_name for field in self._writable_fields if not (field.required or field.allow_null)}
@@ -324,7 +325,7 @@ class Serializer(FieldErrors, serializers.Serializer[Any]):
         return representation_of(cls).columns
 
     @classmethod
-    def example(cls) -> dict[str, Any]:
+    def example(cls) -> dict[str, object]:
         """Give an answer as the document shows it, from the fields' own examples."""
         return {name: example_of_field(field) for name, field in readable_fields(cls())}
 

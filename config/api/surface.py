@@ -23,7 +23,7 @@ from config.api.errors import TooManyRequests, Unauthorized, exception_handler
 from config.api.filters import FilterSet
 from config.api.keys import has_key_format, key_digest, presented_key
 from config.api.operations import operation_of
-from config.api.parsers import StrictJSONParser, UploadRule, read_object, read_upload
+from config.api.parsers import StrictJSONParser, Upload, UploadRule, read_object, read_upload
 from config.api.requests import (
     DEFAULT_PAGE_SIZE,
     NothingMatches,
@@ -61,7 +61,7 @@ class JSONRequest(Request):
     may_be_empty = False
     upload: UploadRule | None = None
 
-    def _parse(self) -> tuple[dict[str, Any], MultiValueDict[str, Any]]:
+    def _parse(self) -> tuple[dict[str, object], MultiValueDict[str, Upload]]:
         if self.upload:
             return {}, read_upload(self._request, self.upload)  # which Django's request closes
         return read_object(self._request, may_be_empty=self.may_be_empty), MultiValueDict()
@@ -155,14 +155,14 @@ class SurfaceView(APIView, Generic[Caller]):
     def default_response_headers(self) -> dict[str, str]:
         return {}
 
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+    def initialize_request(self, request: HttpRequest, *args: object, **kwargs: object) -> Request:
         json_request = JSONRequest(request, negotiator=NEGOTIATION)
         declared = operation_of(self, request.method)
         if declared is not None:
             json_request.may_be_empty, json_request.upload = declared.takes_empty_body, declared.upload
         return json_request
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         self.caller = self.authenticate(request._request)
         self.check_method(request)
         if request.method in WRITES:
@@ -179,7 +179,7 @@ class SurfaceView(APIView, Generic[Caller]):
         return exception_handler(exc, {"view": self})
 
     def finalize_response(  # type: ignore[override]  # any answer will do
-        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+        self, request: Request, response: HttpResponseBase, *args: object, **kwargs: object
     ) -> HttpResponseBase:
         if isinstance(response, Response):
             response = json_response(response.data, response.status_code, headers=_given_headers(response))
@@ -200,7 +200,7 @@ class SurfaceView(APIView, Generic[Caller]):
     def page(self) -> Page:
         return read_page(self.parameters, limit_alias=self.limit_alias, usual_size=self.usual_page_size)
 
-    def get_queryset(self) -> "QuerySet[Any]":
+    def get_queryset(self) -> "QuerySet[Model]":
         """Give the rows of the tenant that the paths of a viewset may name."""
         raise NotImplementedError
 
@@ -231,7 +231,7 @@ class SurfaceView(APIView, Generic[Caller]):
         declared = operation_of(self, self.request.method)
         return declared.filters if declared else None
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """Give what serializers may know of the request: the view, and so its tenant."""
         return {"view": self}
 
@@ -242,17 +242,17 @@ class SurfaceView(APIView, Generic[Caller]):
         return body
 
     def answer(
-        self, serializer: BaseSerializer[Any], *, status: int = 200, meta: BaseSerializer[Any] | None = None
+        self, serializer: BaseSerializer[object], *, status: int = 200, meta: BaseSerializer[object] | None = None
     ) -> HttpResponse:
         """Answer `{data}`, with `meta` beside it where there is one."""
         data = {"data": serializer.data}
         return json_response(data if meta is None else {**data, "meta": meta.data}, status)
 
-    def paged(self, serializer: BaseSerializer[Any], total: int) -> HttpResponse:
+    def paged(self, serializer: BaseSerializer[object], total: int) -> HttpResponse:
         """Answer the page asked for of a list of this length."""
         return json_response(page_envelope(self.request._request, self.page, serializer.data, total))
 
-    def page_of(self, rows: "QuerySet[Any]", serializer: type[Serializer]) -> HttpResponse:
+    def page_of(self, rows: "QuerySet[Model]", serializer: type[Serializer]) -> HttpResponse:
         """Answer the page asked for of ordered rows."""
         shown = rows[self.page.offset : self.page.offset + self.page.size]
         return self.paged(serializer(shown, many=True), rows.count())
@@ -304,14 +304,12 @@ class AddressLimitedSurface(SurfaceView[Caller]):
         return lookup.caller
 
 
-def unknown_path(surface: type[SurfaceView[Any]]) -> Callable[..., HttpResponseBase]:
+def unknown_path(surface: type[SurfaceView[Caller]]) -> Callable[..., HttpResponseBase]:
     """Return the catch-all view of a surface: the surface's checks first, then 404 for every method."""
 
-    class UnknownPath(surface):  # type: ignore[misc, valid-type]  # the base is what this function is about
-        schema = None
+    def check_method(view: SurfaceView[Caller], request: Request) -> None:
+        raise NotFound
 
-        def check_method(self, request: Request) -> None:
-            raise NotFound
-
-    view: Callable[..., HttpResponseBase] = UnknownPath.as_view()
-    return view
+    unknown: type[SurfaceView[Caller]]
+    unknown = type("UnknownPath", (surface,), {"schema": None, "check_method": check_method})
+    return unknown.as_view()

@@ -34,7 +34,7 @@ LONGEST_ZONE = 64
 NO_ZONES = frozenset({"Factory", "localtime"})
 
 
-def can_be_stored(value: Any) -> bool:
+def can_be_stored(value: object) -> bool:
     """Return whether the database can store all characters and numbers of a JSON value."""
     if isinstance(value, Mapping):
         return all(map(can_be_stored, (*value.keys(), *value.values())))
@@ -108,7 +108,7 @@ class CharField(Field, serializers.CharField):
     def to_representation(self, value: Any) -> Any:
         return value or None if self.blank_as_null else value
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         if data is None and self.blank_as_null:
             return ""
         if isinstance(data, str):
@@ -125,7 +125,7 @@ class CharField(Field, serializers.CharField):
             self.fail("blank")
         return ""
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         if (CONTROLS_BUT_LINES if self.multiline else CONTROLS).search(data):
@@ -143,7 +143,7 @@ class EmailField(CharField, serializers.EmailField):
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=LONGEST_EMAIL, **options)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         text = super().to_internal_value(data)
         if not is_valid_email(text):
             self.fail("email")
@@ -162,7 +162,7 @@ class TimezoneField(CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=LONGEST_ZONE, **options)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         text = super().to_internal_value(data)
         if text not in known_zones():
             self.fail("zone")
@@ -179,7 +179,7 @@ class NetworkField(CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=LONGEST_NETWORK, **options)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         network = parse_network(super().to_internal_value(data))
         if network is None:
             self.fail("network")
@@ -198,10 +198,10 @@ class OpaqueField(Field, serializers.CharField):
     def __init__(self, *, max_length: int, **options: Any) -> None:
         super().__init__(max_length=max_length, trim_whitespace=False, allow_blank=True, **options)
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         return super(serializers.CharField, self).run_validation(data)
 
-    def to_internal_value(self, data: Any) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         if UNSTORABLE.search(data):
@@ -234,10 +234,10 @@ class MetadataField(Field, serializers.DictField):
         child = CharField(max_length=LONGEST_VALUE, allow_blank=True, multiline=True)
         super().__init__(**{"child": child, "required": False, "allow_null": True, "default": dict, **options})
 
-    def run_validation(self, data: Any = serializers.empty) -> Any:
+    def run_validation(self, data: object = serializers.empty) -> object:
         return super().run_validation({} if data is None else data)
 
-    def to_internal_value(self, data: Any) -> dict[str, str]:
+    def to_internal_value(self, data: object) -> dict[str, str]:
         if not isinstance(data, dict):
             self.fail("not_a_dict")
         if len(data) > MOST_NAMES:

@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import redis as redis_client
 
@@ -48,11 +48,11 @@ class RateLimitStatus:
 
 
 def _count(redis: "redis_client.Redis", limit: RateLimit) -> list[int]:
-    arguments: tuple[Any, ...] = (1, f"limit:{limit.bucket}", limit.size, WINDOW_SECONDS * 1000)
+    arguments = (f"limit:{limit.bucket}", limit.size, WINDOW_SECONDS * 1000)
     try:
-        return cast("list[int]", redis.evalsha(DIGEST, *arguments))
+        return cast("list[int]", redis.evalsha(DIGEST, 1, *arguments))
     except redis_client.exceptions.NoScriptError:
-        return cast("list[int]", redis.eval(SCRIPT, *arguments))
+        return cast("list[int]", redis.eval(SCRIPT, 1, *arguments))
 
 
 def count_request(limit: RateLimit) -> RateLimitStatus | None:

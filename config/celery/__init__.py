@@ -3,7 +3,7 @@
 import os
 from functools import partial
 from logging.config import dictConfig
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celery import Celery, Task, signals
 from django.conf import settings
@@ -20,7 +20,7 @@ os.environ["CELERY_SKIP_CHECKS"] = "1"
 
 # `Task` is generic only in its stubs.
 if TYPE_CHECKING:
-    BaseTask = Task[..., Any]
+    BaseTask = Task[..., object]
 else:
     BaseTask = Task
 
@@ -28,11 +28,11 @@ else:
 class RetryOnConflictTask(BaseTask):
     """A task that runs again if the database has ended one of its transactions in favour of another."""
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: object, **named: object) -> object:
         return retry_on_conflict(partial(super().__call__, *arguments, **named))
 
 
-app: "Celery[Task[..., Any]]" = Celery("config", task_cls=RetryOnConflictTask)
+app: "Celery[Task[..., object]]" = Celery("config", task_cls=RetryOnConflictTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["consumer"].add(ResidentTasks)
@@ -65,6 +65,6 @@ def wake_up(name: str) -> None:
 
 
 @signals.setup_logging.connect
-def keep_our_logging(**_: Any) -> None:
+def keep_our_logging(**_: object) -> None:
     """Configure logging by `settings.LOGGING`, which Celery would replace."""
     dictConfig(settings.LOGGING)

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from celery import beat
-from celery.schedules import schedule
+from celery import Celery, beat
+from celery.schedules import BaseSchedule, schedule
 from django.conf import settings
+from kombu import Producer
 
 from config.celery.tasks import QueueLengths
 from config.celery.worker import BROKER
@@ -27,11 +28,11 @@ def steady_now() -> datetime:
 class Entry(beat.ScheduleEntry):
     """A schedule entry whose interval is counted by the steady clock."""
 
-    def __init__(self, schedule: Any = None, app: Any = None, **options: Any) -> None:
+    def __init__(self, schedule: BaseSchedule | None = None, app: Celery | None = None, **options: Any) -> None:
         super().__init__(schedule=_steady(schedule, app), app=app, **options)
 
 
-def _steady(interval: Any, app: Any) -> schedule:
+def _steady(interval: Any, app: Celery | None) -> schedule:
     return interval if isinstance(interval, schedule) else schedule(interval, nowfun=steady_now, app=app)
 
 
@@ -44,11 +45,11 @@ class Scheduler(beat.Scheduler):
         self.heartbeat = Heartbeat(settings.HEARTBEAT_DIRECTORY, "beat")
         super().__init__(*arguments, **named)
 
-    def _ensure_connected(self) -> Any:
+    def _ensure_connected(self) -> object:
         self.heartbeat.wait_for(BROKER)
         return super()._ensure_connected()  # type: ignore[misc]  # the stubs leave it out
 
-    def tick(self, *arguments: Any, **named: Any) -> Any:
+    def tick(self, *arguments: Any, **named: Any) -> float:
         self.heartbeat.turn()
         return super().tick(*arguments, **named)
 
@@ -56,7 +57,9 @@ class Scheduler(beat.Scheduler):
         self.schedule = {}
         self.merge_inplace(self.app.conf.beat_schedule)
 
-    def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
+    def apply_async(
+        self, entry: beat.ScheduleEntry, producer: Producer | None = None, advance: bool = True, **options: object
+    ) -> object:
         queue = self.app.conf.task_routes[entry.task]["queue"]
         if self.waiting_calls.are_enough(queue):
             return None

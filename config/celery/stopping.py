@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable
-from typing import Any
 
 from celery import signals
 
@@ -15,7 +14,7 @@ stopping = multiprocessing.get_context("fork").Event()
 
 
 @signals.worker_shutting_down.connect
-def stop(**_: Any) -> None:
+def stop(**_: object) -> None:
     stopping.set()
 
 
@@ -36,7 +35,7 @@ def until_worker_ends(*, longest_seconds: float) -> Callable[[], bool]:
 
 
 @signals.worker_process_shutdown.connect
-def leave_at_once(exitcode: int, **_: Any) -> None:
+def leave_at_once(exitcode: int, **_: object) -> None:
     """End a process of the pool at once when its worker ends.
 
     The pool would first let it sleep for a second, for a message about its end that the worker no longer reads.

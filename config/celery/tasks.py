@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from celery import current_app, shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError, connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from config.hooks import Named, Registry
 from config.metrics import count
@@ -74,7 +74,7 @@ class DueWork:
     """
 
     name: str
-    rows: tuple[Callable[[], QuerySet[Any]] | str, ...]
+    rows: tuple[Callable[[], QuerySet[Model]] | str, ...]
 
 
 due_work = Registry[DueWork](
@@ -97,7 +97,7 @@ def due_among(kinds: Iterable[DueWork]) -> set[str]:
 @lru_cache(maxsize=8)
 def _look(kinds: tuple[DueWork, ...]) -> tuple[str, list[Any]]:
     """Return the statement and its values. Both stay the same, so they are cached."""
-    selects, values = list[str](), list[Any]()
+    selects, values = list[str](), list[object]()
     for kind in kinds:
         rows = [_first(one) for one in kind.rows]
         selects.append(KIND + " OR ".join(FOUND.format(select) for select, _ in rows))
@@ -105,7 +105,7 @@ def _look(kinds: tuple[DueWork, ...]) -> tuple[str, list[Any]]:
     return " UNION ALL ".join(selects), values
 
 
-def _first(rows: Callable[[], QuerySet[Any]] | str) -> tuple[str, tuple[Any, ...]]:
+def _first(rows: Callable[[], QuerySet[Model]] | str) -> tuple[str, tuple[object, ...]]:
     return (rows, ()) if isinstance(rows, str) else rows().values("pk")[:1].query.sql_with_params()
 
 

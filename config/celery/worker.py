@@ -3,7 +3,7 @@
 import threading
 import uuid
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celery import bootsteps, current_task, signals
 from celery.worker.state import reserved_requests
@@ -14,13 +14,17 @@ from kombu.serialization import dumps
 from config.heartbeats import EVERY_SECONDS, Heartbeat
 from config.queues import TASKS
 
+if TYPE_CHECKING:
+    from celery.worker.consumer import Consumer
+    from celery.worker.request import Request
+
 BROKER: Final = "its broker"
 # The worker's name without its host. The pool's processes are forked from the worker, so they know it too.
 _process = ""
 
 
 @signals.celeryd_init.connect
-def remember_name(sender: str, **_: Any) -> None:
+def remember_name(sender: str, **_: object) -> None:
     """Remember this worker's name, and record that it waits for its broker."""
     global _process
     _process = sender.partition("@")[0]
@@ -28,7 +32,7 @@ def remember_name(sender: str, **_: Any) -> None:
 
 
 @signals.worker_shutdown.connect
-def forget(**_: Any) -> None:
+def forget(**_: object) -> None:
     """Remove the heartbeat files of a worker that ends in good order."""
     for loop in ("", *(task.name for task in TASKS if task.is_kept)):
         _heartbeat_of(_process, loop=loop).end()
@@ -39,17 +43,17 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
-    def __init__(self, consumer: Any, **_: Any) -> None:
+    def __init__(self, consumer: "Consumer", **_: object) -> None:
         self.timer: Any = None
 
-    def start(self, consumer: Any) -> None:
+    def start(self, consumer: "Consumer") -> None:
         consumed = consumer.app.amqp.queues.consume_from
         kept = [task.name for task in TASKS if task.is_kept and task.queue.name in consumed]
         heartbeat = _heartbeat_of(_process, loops=kept)
         heartbeat.turn()
         self.timer = consumer.timer.call_repeatedly(EVERY_SECONDS, heartbeat.turn)
 
-    def stop(self, consumer: Any) -> None:
+    def stop(self, consumer: "Consumer") -> None:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -85,29 +89,29 @@ class ResidentTasks(bootsteps.StartStopStep):
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
-    def __init__(self, consumer: Any, **_: Any) -> None:
+    def __init__(self, consumer: "Consumer", **_: object) -> None:
         self.timer: Any = None
 
-    def start(self, consumer: Any) -> None:
+    def start(self, consumer: "Consumer") -> None:
         consumed = consumer.app.amqp.queues.consume_from
         names = [task.name for task in TASKS if task.is_kept and task.queue.name in consumed]
         if names:
             self.timer = consumer.timer.call_repeatedly(LOOK_SECONDS, start_missing, (consumer, names))
 
-    def stop(self, consumer: Any) -> None:
+    def stop(self, consumer: "Consumer") -> None:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
 
 
-def start_missing(consumer: Any, names: list[str]) -> None:
+def start_missing(consumer: "Consumer", names: list[str]) -> None:
     """Start each of these tasks that does not run in this worker."""
     for name in names:
         if not any(request.name == name and is_alive(consumer, request) for request in tuple(reserved_requests)):
             start_task(consumer, name)
 
 
-def is_alive(consumer: Any, request: Any) -> bool:
+def is_alive(consumer: "Consumer", request: "Request") -> bool:
     """Return whether a task has a process of the pool or waits for one. Celery notices a dead one ten seconds late."""
     processes = consumer.pool.info.get("processes")
     return request.worker_pid is None or processes is None or request.worker_pid in processes
@@ -129,5 +133,5 @@ def start_task(consumer: Any, name: str) -> None:
     consumer.strategies[name](message, None, _settled, _settled, [])
 
 
-def _settled(*_: Any) -> None:
+def _settled(*_: object) -> None:
     """Do nothing: no broker waits for an acknowledgement."""

@@ -12,7 +12,7 @@ import pycurl
 
 from config.http import error_codes
 from config.http.guard import VettedTarget
-from config.http.transfer import DuplicatedSocket, Limits, Request, Result, Transfer, route_to
+from config.http.transfer import DuplicatedSocket, Limits, Peer, Request, Result, Transfer, route_to
 
 _SLOWEST_BYTES_A_SECOND: Final = 512
 _SLOW_SECONDS: Final = 10
@@ -45,7 +45,7 @@ class _Taking:
         self.into.write(data)
         return len(data)
 
-    def open_socket(self, _purpose: int, peer: Any) -> socket.socket | int:
+    def open_socket(self, _purpose: int, peer: Peer) -> socket.socket | int:
         """Refuse any address that was not vetted."""
         if peer.addr[0] not in self.vetted.addresses:
             return int(pycurl.SOCKET_BAD)
@@ -58,7 +58,7 @@ def download(
     """Fetch a URL into a file. A redirect counts like any other answer that is not a 2xx."""
     taking = _Taking(into, most_bytes, vetted)
     route = route_to(vetted.addresses, vetted.target.port)
-    options: dict[int, Any] = {
+    options: dict[int, object] = {
         pycurl.URL: vetted.target.url,
         pycurl.HTTPHEADER: [*headers, "Accept-Encoding: identity"],
         pycurl.CONNECT_TO: route.connect_to,

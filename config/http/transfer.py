@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2s
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import pycurl
 
@@ -124,6 +124,15 @@ _CHUNK_OVERHEAD: Final = 5
 # libcurl would first ask the receiver whether it may send a large body. Above this size an empty `Expect:` prevents
 # that.
 _EXPECTING_SIZE: Final = 64 * 1024
+
+
+class Peer(Protocol):
+    """An address that libcurl is about to connect to."""
+
+    family: int
+    socktype: int
+    protocol: int
+    addr: tuple[str, int]
 
 
 class Transfer:
@@ -260,7 +269,7 @@ class Transfer:
 
     def _set_constant_options(self, ca_file: str) -> None:
         schemes = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
-        options: dict[int, Any] = {
+        options: dict[int, object] = {
             pycurl.POST: 1,
             pycurl.PROTOCOLS: schemes,
             pycurl.REDIR_PROTOCOLS: schemes,
@@ -290,7 +299,7 @@ class Transfer:
             self.curl.setopt(option, value)
         self._set_time_left(0)
 
-    def _open_socket(self, _purpose: int, peer: Any) -> socket.socket | int:
+    def _open_socket(self, _purpose: int, peer: Peer) -> socket.socket | int:
         """Refuse any address that was not vetted. libcurl calls this before each new connection."""
         if not self._is_vetted(peer.addr[0], peer.addr[1]):
             self._blocked = True

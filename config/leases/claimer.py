@@ -298,7 +298,7 @@ class WakeUpListener:
         self._redis.close()
 
     def _listen(self) -> None:
-        with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]  # of redis-py
+        with self._redis.pubsub(ignore_subscribe_messages=True) as subscription:
             subscription.subscribe(self._channel)
             self.is_listening = True
             self._on_wake_up()  # for wake-ups that came before the subscription

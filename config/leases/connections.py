@@ -31,7 +31,7 @@ SESSION = {
 UNASKED = 1_000_000
 
 
-def open_connection(name: str, **address: Any) -> Connection:
+def open_connection(name: str, **address: object) -> Connection:
     """Connect to the project's database with autocommit. PostgreSQL shows `name` for the connection.
 
     `address` replaces parts of the project's own address.

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -114,7 +113,7 @@ class Installation:
     admin: SignIn
     demo: Demo | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return `{agency, agency_key, copy_key, console, admin, customer, workspace}`; null for what is not there.
 
         A secret is null unless this run made it.

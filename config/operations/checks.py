@@ -22,7 +22,7 @@ STARTUP_OPTION = re.compile(r"-c (\w+)=(\S+)")
 
 
 @register(Tags.security)
-def encryption_keys_are_usable(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+def encryption_keys_are_usable(app_configs: Sequence[AppConfig] | None, **_: object) -> list[CheckMessage]:
     """Fail without a usable key for secrets at rest."""
     try:
         keyring()
@@ -34,7 +34,7 @@ def encryption_keys_are_usable(app_configs: Sequence[AppConfig] | None, **_: Any
 
 @register(Tags.database)
 def stored_secrets_are_readable(
-    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
     """Read the oldest and the newest secret of each column. A removed key shows at the oldest first."""
     if not databases or encryption_keys_are_usable(app_configs):
@@ -54,7 +54,7 @@ def stored_secrets_are_readable(
 
 @register(Tags.database)
 def startup_options_arrived(
-    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
     """Compare the options that connections ask for with the settings that hold. A pooler may drop options."""
     return [
@@ -71,7 +71,7 @@ def startup_options_arrived(
 
 @register(Tags.database)
 def standbys_are_synchronous(
-    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
     """Warn if a standby follows and commits do not wait for it.
 
@@ -91,7 +91,7 @@ def standbys_are_synchronous(
 
 @register(Tags.database)
 def database_is_confirmed(
-    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
     """Warn if workers wait, after a restore or a fail-over, for somebody who says what was lost."""
     return [

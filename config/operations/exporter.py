@@ -5,7 +5,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import cast
 
 import redis
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
@@ -127,7 +127,7 @@ def published() -> tuple[Fields, Mapping[str, list[tuple[str, float]]]]:
 
 
 def _read_published(client: "redis.Redis") -> tuple[dict[bytes, bytes], list[dict[bytes, bytes]]]:
-    names: list[bytes] = list(client.smembers(PROCESSES))  # type: ignore[arg-type]  # the synchronous client's
+    names: list[bytes] = list(cast("set[bytes]", client.smembers(PROCESSES)))  # the synchronous client's
     with client.pipeline(transaction=False) as together:
         together.hgetall(TOTALS)
         for name in names:
@@ -184,7 +184,7 @@ def histogram_family(metric: Histogram, fields: Mapping[str, float]) -> Family:
     return family
 
 
-def buckets(bounds: Iterable[float], cells: list[float]) -> list[Any]:
+def buckets(bounds: Iterable[float], cells: list[float]) -> list[tuple[str, float]]:
     """Return Prometheus's cumulative buckets."""
     named, below = [*map(str, bounds), "+Inf"], 0.0
     found = []

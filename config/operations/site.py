@@ -1,11 +1,12 @@
 """The support admin's site, with a separate sign-in page."""
 
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from django.apps import apps
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -60,8 +61,8 @@ class SupportSignIn(LoginView):
     form_class = AdminAuthenticationForm
     next_page = "admin:index"
 
-    def form_valid(self, form: Any) -> HttpResponse:
-        user = cast(User, form.get_user())
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        user = form.get_user()
         reset_sign_in_throttle(self.request, user.email)
         return sign_in(self.request, user, to=self.get_success_url(), is_to_support=True)
 
@@ -83,7 +84,7 @@ class SupportSite(admin.AdminSite):
     def _has_signed_in(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and bool(request.session.get(SIGNED_IN_TO_SUPPORT))
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> TemplateResponse:
         """Show the search, then what is suspended, failing or broken among all agencies, then the lists."""
         user = cast(User, request.user)
         found = {"start_panels": start_panels(user.has_perm), "may_find": user.has_perm("agency.view_agency")}
@@ -91,7 +92,7 @@ class SupportSite(admin.AdminSite):
 
     @method_decorator([never_cache, sensitive_post_parameters("password")])
     def login(  # type: ignore[override]  # it answers with whatever the page for everybody does
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponseBase:
         """Sign in, with the console's limits on attempts."""
         if request.method == "POST":
@@ -110,7 +111,7 @@ class SupportSite(admin.AdminSite):
         return SupportSignIn.as_view(extra_context=context)(request)
 
     def password_change(  # type: ignore[override]  # it leads away
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Redirect to the one page on which people change their password, with its limit and its entry in the log."""
         return redirect("account:password")

@@ -1,6 +1,6 @@
 """The groups of support staff, which the end of `migrate` makes. An operator may change them, and they stay changed."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.apps import AppConfig, apps
 from django.contrib.auth.models import Group, Permission
@@ -27,7 +27,7 @@ ACTIONS: Final = {
 NOT_OURS: Final = ("admin", "auth", "contenttypes", "sessions")
 
 
-def make_support_groups(*, app_config: AppConfig, using: str, **_: Any) -> None:
+def make_support_groups(*, app_config: AppConfig, using: str, **_: object) -> None:
     """Make the groups that are missing, once the permissions of the last app exist."""
     last = [one for one in apps.get_app_configs() if one.models_module][-1]
     if app_config.label != last.label:

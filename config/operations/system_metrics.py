@@ -93,7 +93,7 @@ HOST_METRICS = (
 )
 
 
-Looks = dict[str, tuple[Any, float]]
+Looks = dict[str, tuple[object, float]]
 
 
 @dataclass
@@ -119,7 +119,7 @@ class QueueWatch:
                 self._look(queue.name, first_call(channel, queue.name), now)
         return {queue.name: now - self.first[queue.name][1] for queue in QUEUES}
 
-    def _look(self, queue: str, call: Any, now: float) -> None:
+    def _look(self, queue: str, call: object, now: float) -> None:
         if call is None or self.first.get(queue, (None,))[0] != call:
             self.first[queue] = (call, now)
 
@@ -132,7 +132,7 @@ def length(channel: Any, queue: str) -> int:
         return 0
 
 
-def first_call(channel: Any, queue: str) -> Any:
+def first_call(channel: Any, queue: str) -> object:
     """Return a value that identifies the first waiting call; None for an empty queue."""
     client = getattr(channel, "client", None)
     if client is not None:

@@ -6,7 +6,7 @@ more. So a worker that calls the outside world asks here first, and claims nothi
 
 import logging
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from config.redis import RedisUnavailable, call_redis
 
@@ -51,8 +51,14 @@ POSITION: Final = f"SELECT system_identifier, position FROM ({SERVER}) AS server
 KEY: Final = "recovery:position:{}"
 
 
-def is_confirmed(executor: Any) -> bool:
-    """Return whether nothing is known against this database. `executor` is a worker's connection or a Django cursor.
+class Executor(Protocol):
+    """A worker's connection or a Django cursor."""
+
+    def execute(self, query: str, /) -> object: ...
+
+
+def is_confirmed(executor: Executor) -> bool:
+    """Return whether nothing is known against this database.
 
     The first worker of an installation confirms its database by this call.
     """
@@ -66,19 +72,19 @@ def is_confirmed(executor: Any) -> bool:
     return bool(is_known)
 
 
-def waits_for_confirmation(executor: Any) -> bool:
+def waits_for_confirmation(executor: Executor) -> bool:
     """Return whether the database says that workers wait for `after_restore`; False for a standby. Writes nothing."""
     _, is_there, is_known = _row(executor, LOOK)
     return bool(is_there and is_known is False)
 
 
-def last_confirmed(executor: Any) -> datetime | None:
+def last_confirmed(executor: Executor) -> datetime | None:
     """Return when the database was last confirmed. The time stays the same until it is confirmed anew."""
     found = _row(executor, "SELECT confirmed_at FROM recovery_databaseidentity")
     return found[0] if found else None
 
 
-def confirm(executor: Any) -> None:
+def confirm(executor: Executor) -> None:
     """Record that this database, as it is, is the one to work with."""
     executor.execute(CONFIRM)
     server, position = _row(executor, POSITION)
@@ -89,7 +95,7 @@ def _row(executor: Any, statement: str) -> Any:
     return (executor.execute(statement) or executor).fetchone()
 
 
-def _lies_behind(executor: Any, server: int) -> bool:
+def _lies_behind(executor: Executor, server: int) -> bool:
     """Return whether Redis knows a later position of this server; False if Redis is away.
 
     Redis is read before the position, so a position that another worker stores in between does not count.

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
+from wsgiref.types import WSGIEnvironment
 from wsgiref.util import FileWrapper
 
 from config.api.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
-from config.event_loop_responses import EventLoopResponse, event_loop_routes
+from config.event_loop_responses import EventLoopResponse, Scope, event_loop_routes
 from config.event_streams import EventStreamResponse
 from config.metrics import count, register_gauge
 from config.postgresql.base import set_answer_timeout
@@ -67,7 +68,7 @@ def cgi_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return found
 
 
-def wsgi_environ(scope: Mapping[str, Any], body: Body) -> dict[str, Any]:
+def wsgi_environ(scope: Scope, body: Body) -> WSGIEnvironment:
     """Return the environment of PEP 3333. Texts are bytes read as Latin-1, and a body always has a length."""
     root = scope.get("root_path", "")
     path = unquote_to_bytes(scope["raw_path"]).decode("latin-1")
@@ -98,7 +99,7 @@ def wsgi_environ(scope: Mapping[str, Any], body: Body) -> dict[str, Any]:
 
 logger = logging.getLogger(__name__)
 
-WSGIApplication = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+WSGIApplication = Callable[[WSGIEnvironment, Callable[..., Any]], Iterable[bytes]]
 Content = bytes | BufferedStream | FileStream | EventStreamResponse
 Answer = tuple[int, RawHeaders, Content]
 Work = Callable[[], bool]
@@ -111,7 +112,7 @@ LEAVE_SIGNAL: Final = signal.SIGUSR1
 AFTERWARDS_SECONDS: Final = 0.05
 # Work that failed, because the database was away, is tried again after this time.
 AGAIN_SECONDS: Final = 1.0
-NOTHING: Final[Mapping[str, Any]] = {}
+NOTHING: Final[Mapping[str, object]] = {}
 CLOSE: Final = [(b"connection", b"close")]
 
 
@@ -133,7 +134,7 @@ class WSGIInThreads:
         register_gauge("web_threads", lambda: self.threads.size)
         register_gauge("web_threads_busy", lambda: self.threads.busy)
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._answer(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -156,7 +157,7 @@ class WSGIInThreads:
         self.event_streams.end_all()
         self._submit_all()
 
-    async def _answer(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if is_liveness(scope):
             await send_liveness(send)
             return
@@ -174,7 +175,7 @@ class WSGIInThreads:
         finally:
             self.under_way[rule.name] -= 1
 
-    async def _answer_quickly(self, scope: Mapping[str, Any], send: Send, answer: EventLoopResponse) -> None:
+    async def _answer_quickly(self, scope: Scope, send: Send, answer: EventLoopResponse) -> None:
         if answer.afterwards and not self.is_leaving:
             self._do_later(answer.afterwards, AFTERWARDS_SECONDS)
         elif answer.afterwards:
@@ -208,21 +209,19 @@ class WSGIInThreads:
     def _has_room(self, rule: BodyRule) -> bool:
         return rule.most_at_once is None or self.under_way[rule.name] < rule.most_at_once
 
-    async def _send_unavailable(self, send: Send, scope: Mapping[str, Any], headers: Headers, more: RawHeaders) -> None:
+    async def _send_unavailable(self, send: Send, scope: Scope, headers: Headers, more: RawHeaders) -> None:
         retry = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
         await send_refusal(send, scope, headers, 503, UNAVAILABLE, [retry, *more])
 
     async def _read_and_answer(
-        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers, rule: BodyRule
     ) -> None:
         if is_large(headers, rule):
             await self._ask_first(scope, receive, send, headers, rule)
         else:
             await self._read_whole(scope, receive, send, headers, rule)
 
-    async def _ask_first(
-        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
-    ) -> None:
+    async def _ask_first(self, scope: Scope, receive: Receive, send: Send, headers: Headers, rule: BodyRule) -> None:
         """Read a large body only if Django says that it is wanted. Otherwise Django's answer goes to the client."""
         body = unread_body(headers)
         answer = await self._run(scope, body, {ASKS: True})
@@ -235,9 +234,7 @@ class WSGIInThreads:
         except TooManyBodies:
             await self._send_unavailable(send, scope, headers, CLOSE)
 
-    async def _read_whole(
-        self, scope: Mapping[str, Any], receive: Receive, send: Send, headers: Headers, rule: BodyRule
-    ) -> None:
+    async def _read_whole(self, scope: Scope, receive: Receive, send: Send, headers: Headers, rule: BodyRule) -> None:
         try:
             body = await read_body(headers, rule, receive)
         except BodyRefused as refused:
@@ -246,13 +243,7 @@ class WSGIInThreads:
         await self._pass_answer(scope, receive, send, headers, body, await self._run(scope, body))
 
     async def _pass_answer(
-        self,
-        scope: Mapping[str, Any],
-        receive: Receive,
-        send: Send,
-        headers: Headers,
-        body: Body,
-        answer: Answer | None,
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers, body: Body, answer: Answer | None
     ) -> None:
         more = [] if body.is_whole and not self.is_leaving else CLOSE
         if answer is None:
@@ -273,7 +264,7 @@ class WSGIInThreads:
             return EventStream(self.event_streams, content.topic, content.after)
         return content
 
-    async def _run(self, scope: Mapping[str, Any], body: Body, extra: Mapping[str, Any] = NOTHING) -> Answer | None:
+    async def _run(self, scope: Scope, body: Body, extra: Mapping[str, object] = NOTHING) -> Answer | None:
         """Have the request answered in a thread; None if no thread became free in time."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Answer | None] = loop.create_future()
@@ -298,7 +289,7 @@ class WSGICall:
     def __init__(
         self,
         application: WSGIApplication,
-        environ: dict[str, Any],
+        environ: WSGIEnvironment,
         loop: asyncio.AbstractEventLoop,
         future: "asyncio.Future[Answer | None]",
     ) -> None:

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Final, NamedTuple, NotRequired, TypedDict
+from wsgiref.types import WSGIEnvironment
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -13,7 +14,16 @@ from django.core.exceptions import RequestDataTooBig
 from config.api.requests import client_address_of, rate_limit_bucket
 from config.request_bodies import BODY_ADMITTED, BodyRule
 
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+
+class Message(TypedDict):
+    """What the server tells of a request's body, or of the end of its connection."""
+
+    type: str
+    body: NotRequired[bytes]
+    more_body: NotRequired[bool]
+
+
+Receive = Callable[[], Awaitable[Message]]
 Headers = Mapping[bytes, bytes]
 
 IN_MEMORY_BYTES: Final = 256 * 1024
@@ -43,7 +53,7 @@ class Body(NamedTuple):
 class _UnreadBody(SpooledTemporaryFile[bytes]):
     """Stands for a body that was not read. A view that reads it anyway gets `RequestDataTooBig`."""
 
-    def read(self, *_: Any) -> bytes:
+    def read(self, *_: object) -> bytes:
         raise RequestDataTooBig("The body was not read.")
 
     readline = read
@@ -147,7 +157,7 @@ class LargeBodies:
         self._under_way: Counter[tuple[str, ...]] = Counter()
 
     @contextmanager
-    def one_more(self, rule: BodyRule, environ: Mapping[str, Any]) -> Iterator[None]:
+    def one_more(self, rule: BodyRule, environ: WSGIEnvironment) -> Iterator[None]:
         """Count one body until the block ends. Raises `TooManyBodies`."""
         is_known = rule.signed_in or bool(rule.headers)
         kind, most = ("known", MOST_KNOWN) if is_known else ("strangers", MOST_OF_STRANGERS)
@@ -164,7 +174,7 @@ class LargeBodies:
             self._under_way += Counter()  # drops senders that have none left
 
 
-def _sender(environ: Mapping[str, Any], rule: BodyRule) -> str:
+def _sender(environ: WSGIEnvironment, rule: BodyRule) -> str:
     """Return what identifies a sender: the header that the path needs, else the session's cookie."""
     for header in rule.headers:
         value = environ.get(f"HTTP_{header.decode().upper().replace('-', '_')}")

@@ -6,7 +6,7 @@ import random
 import re
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import redis.asyncio
@@ -234,7 +234,7 @@ class EventStreamHub:
             for stream in list(self._streams.get(key, ())):
                 stream.tell_to_refetch()
 
-    async def _quietly(self, command: Any) -> None:
+    async def _quietly(self, command: Awaitable[object]) -> None:
         """Run a command and ignore that Redis is away. The listener makes up for it by itself."""
         try:
             await command

@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -35,7 +35,7 @@ class HostSession(SessionBase):
 
     host_agency_id: int | None = None
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> dict[str, object]:
         """Read the session. A session of another host reads like one that has ended."""
         data = super().load()
         if self.session_key and data.pop(HOST_AGENCY, None) != self.host_agency_id:
@@ -43,7 +43,7 @@ class HostSession(SessionBase):
             return {}
         return data
 
-    def encode(self, session_dict: dict[str, Any]) -> str:
+    def encode(self, session_dict: dict[str, object]) -> str:
         return super().encode({**session_dict, HOST_AGENCY: self.host_agency_id})
 
     def flush(self) -> None:
@@ -75,8 +75,8 @@ class RequestId:
         try:
             response = self.get_response(request)
             response.headers["X-Request-Id"] = name
-            if not response.streaming and "Content-Length" not in response.headers:
-                response.headers["Content-Length"] = str(len(response.content))  # type: ignore[attr-defined]  # not streaming
+            if isinstance(response, HttpResponse) and "Content-Length" not in response.headers:
+                response.headers["Content-Length"] = str(len(response.content))
             if request.path not in NOT_LOGGED and BODY_ADMITTED not in response.headers:
                 self._log(request, response, started)
             return response
@@ -155,21 +155,21 @@ class PageSessions(SessionMiddleware):
         session = cast(HostSession, request.session)
         session.host_agency_id = getattr(request, "host_agency_id", None)
 
-    def __call__(self, request: HttpRequest) -> Any:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         return self.get_response(request) if is_api(request) else super().__call__(request)
 
 
 class PageUsers(AuthenticationMiddleware):
     """Adds users to requests for pages, and not to those for the API."""
 
-    def __call__(self, request: HttpRequest) -> Any:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         return self.get_response(request) if is_api(request) else super().__call__(request)
 
 
 class PageMessages(MessageMiddleware):
     """Adds messages to requests for pages, and not to those for the API."""
 
-    def __call__(self, request: HttpRequest) -> Any:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         return self.get_response(request) if is_api(request) else super().__call__(request)
 
 

@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final, Protocol
+from typing import IO, Final, Protocol
 
 import orjson
 from django.conf import settings
 
-from config.event_loop_responses import EventLoopRequest, EventLoopResponse
+from config.event_loop_responses import EventLoopRequest, EventLoopResponse, Scope
 from config.logs import request_id, request_id_for
 from config.metrics import observe
 from config.serving.bodies import Headers, Receive
 
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+Send = Callable[[Mapping[str, object]], Awaitable[None]]
 RawHeaders = list[tuple[bytes, bytes]]
 
 PIECE_BYTES: Final = 64 * 1024
@@ -109,7 +109,7 @@ class BufferedStream:
 class FileStream:
     """A file on its way to the client. It holds none of the requests' threads."""
 
-    def __init__(self, file: Any, size: int) -> None:
+    def __init__(self, file: IO[bytes], size: int) -> None:
         self.file, self.size = file, size
 
     async def read(self) -> bytes:
@@ -176,9 +176,7 @@ PAGE_HEADERS: Final = [
 ]
 
 
-async def send_refusal(
-    send: Send, scope: Mapping[str, Any], headers: Headers, status: int, message: str, more: RawHeaders
-) -> None:
+async def send_refusal(send: Send, scope: Scope, headers: Headers, status: int, message: str, more: RawHeaders) -> None:
     """Answer in the form of the path's area: `{message}` below `/api/`, elsewhere a small page."""
     started = time.perf_counter()
     name = request_id_for(headers.get(b"x-request-id", b"").decode("latin-1"))
@@ -191,13 +189,13 @@ async def send_refusal(
     await send_whole(send, status, [*form, (b"x-content-type-options", b"nosniff"), *own, *more], body)
 
 
-def _log(scope: Mapping[str, Any], status: int, name: str, started: float) -> None:
+def _log(scope: Scope, status: int, name: str, started: float) -> None:
     token, ms = request_id.set(name), round((time.perf_counter() - started) * 1000, 1)
     logger.info("request", extra={"method": scope["method"], "path": scope["path"], "status": status, "ms": ms})
     request_id.reset(token)
 
 
-async def send_loop_answer(send: Send, scope: Mapping[str, Any], answer: EventLoopResponse, more: RawHeaders) -> None:
+async def send_loop_answer(send: Send, scope: Scope, answer: EventLoopResponse, more: RawHeaders) -> None:
     """Send an app's answer from the event loop, with an id and a line in the log as every answer has."""
     started, request = time.perf_counter(), EventLoopRequest(scope)
     name = request_id_for(request.header(b"x-request-id"))
@@ -218,7 +216,7 @@ def _hsts(answer: EventLoopResponse) -> str:
     return f"max-age={settings.SECURE_HSTS_SECONDS}{''.join(more) if answer.is_installations else ''}"
 
 
-def is_liveness(scope: Mapping[str, Any]) -> bool:
+def is_liveness(scope: Scope) -> bool:
     return scope["path"] == "/healthz" and scope["method"] in ("GET", "HEAD")
 
 

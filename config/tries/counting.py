@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import DatabaseError, connection, transaction
@@ -215,7 +215,7 @@ def run_begun(
 def _set_aside_by_kind() -> dict[str, float]:
     with connection.cursor() as cursor:
         cursor.execute(STUCK)
-        found: list[Any] = cursor.fetchall()
+        found: list[tuple[str, int]] = cursor.fetchall()
     return {kind: float(number) for kind, number in found}
 
 

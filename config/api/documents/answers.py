@@ -97,11 +97,11 @@ def _meaning(status: int, refusals: SurfaceRefusals) -> str:
     return join_descriptions(meaning, refusals.disabled) if status == 503 and refusals.disabled else meaning
 
 
-def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
+def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, object]:
     invalid = status == 422
     example = REFUSED_FIELDS if invalid else {"message": _sentence(status, refusals)}
     schema = {"$ref": f"#/components/schemas/{'ValidationError' if invalid else 'Error'}"}
-    answer = {
+    answer: dict[str, object] = {
         "description": _meaning(status, refusals),
         "content": {"application/json": {"schema": schema, "example": example}},
     }
@@ -112,7 +112,7 @@ def _answer(status: int, refusals: SurfaceRefusals) -> dict[str, Any]:
     return answer
 
 
-def components(refusals: SurfaceRefusals) -> dict[str, Any]:
+def components(refusals: SurfaceRefusals) -> dict[str, object]:
     """Return the shared components."""
     return {
         "schemas": {"Error": ERROR, "ValidationError": VALIDATION_ERROR},
@@ -168,7 +168,7 @@ def add_shared_answers(path: str, method: str, operation: dict[str, Any], refusa
     for answer in operation["responses"].values():
         answer["headers"] = {**headers, **answer.get("headers", {})}
     for status, own in _errors(path, method, operation, refusals).items():
-        shared: dict[str, Any] = {"$ref": f"#/components/responses/{NAMES[status]}"}
+        shared: dict[str, object] = {"$ref": f"#/components/responses/{NAMES[status]}"}
         operation["responses"].setdefault(str(status), {**shared, "description": own} if own else shared)
     operation["responses"] = dict(sorted(operation["responses"].items()))
     operation.pop("x-errors", None)

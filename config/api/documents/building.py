@@ -62,7 +62,7 @@ def events_of(document: str) -> Iterator[EventDescription]:
     return (event for source in documented_events if source.document == document for event in source.describe())
 
 
-def webhooks_of(document: str, components: ComponentRegistry) -> dict[str, Any]:
+def webhooks_of(document: str, components: ComponentRegistry) -> dict[str, object]:
     """Describe the events of a document as webhooks. The schemas of their data join the document's components."""
     view: Any = build_mocked_view("POST", "/", extend_schema(), components)
     return {event.name: _path_item(event, view) for event in events_of(document)}
@@ -83,7 +83,7 @@ def _envelope(event: EventDescription, data: JSON) -> JSON:
     }
 
 
-def _path_item(event: EventDescription, view: Any) -> dict[str, Any]:
+def _path_item(event: EventDescription, view: Any) -> dict[str, object]:
     parts = event.name.replace("_", ".").split(".")
     headers = [
         {"name": name, "in": "header", "description": meaning, "schema": {"type": "string"}}
@@ -175,7 +175,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 _one_at_a_time = threading.Lock()
 
 
-def _patches(document: Document) -> dict[str, Any]:
+def _patches(document: Document) -> dict[str, object]:
     return {
         "OAS_VERSION": "3.1.0",
         "TITLE": document.title,
@@ -197,14 +197,14 @@ def _patches(document: Document) -> dict[str, Any]:
 
 def _generator(document: Document) -> Any:
     class Endpoints(EndpointEnumerator):
-        def get_api_endpoints(self, patterns: Any = None, prefix_: str = "") -> list[Any]:
+        def get_api_endpoints(self, patterns: object = None, prefix_: str = "") -> list[Any]:
             everything: Any = super()
             return [found for found in everything.get_api_endpoints() if found[0].startswith(f"{document.prefix}/")]
 
     class Generator(SchemaGenerator):
         endpoint_inspector_cls = Endpoints
 
-        def parse(self, input_request: Any, public: bool) -> Any:
+        def parse(self, input_request: object, public: bool) -> object:
             """Describe the events too, while their schemas can still join the components."""
             untyped: Any = super()
             paths = untyped.parse(input_request, public)
@@ -238,7 +238,7 @@ def _leave_out_unused(whole: dict[str, Any]) -> None:
             del schemas[name]
 
 
-def _referred_to(node: Any) -> Iterator[str]:
+def _referred_to(node: object) -> Iterator[str]:
     if isinstance(node, dict):
         reference = node.get("$ref", "")
         if isinstance(reference, str) and reference.startswith(SCHEMAS):

@@ -170,7 +170,7 @@ class ReferenceBuilder:
             samples=samples_of(self._sample_request(path, method, operation, body)),
         )
 
-    def _sample_request(self, path: str, method: str, operation: JSON, body: Any) -> SampleRequest:
+    def _sample_request(self, path: str, method: str, operation: JSON, body: object) -> SampleRequest:
         parameters, asked = operation.get("parameters", []), operation.get("requestBody", {})
         filled = NAME_IN_PATH.sub(lambda found: placeholder(found[1]), path)
         needed = [one for one in parameters if one["in"] == "query" and one.get("required")]
@@ -275,7 +275,7 @@ def upload_content(holder: JSON) -> JSON:
     return content
 
 
-def example_in(content: JSON) -> Any:
+def example_in(content: JSON) -> object:
     """Return the example of a body, or None."""
     examples = [one["value"] for one in content.get("examples", {}).values()]
     return examples[0] if examples else content.get("example")

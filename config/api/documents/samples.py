@@ -5,7 +5,6 @@ import re
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -28,7 +27,7 @@ class SampleRequest:
 
     method: str
     url: str
-    body: Any
+    body: object
     is_idempotent: bool
     uploads_file: bool = False
     gets_file: bool = False
@@ -52,7 +51,7 @@ def samples_of(request: SampleRequest) -> tuple[Sample, ...]:
     return tuple(Sample(slug, texts[slug]) for slug in LANGUAGES)
 
 
-def pretty_json(value: Any, indent: int = 2) -> str:
+def pretty_json(value: object, indent: int = 2) -> str:
     return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
@@ -135,7 +134,7 @@ def _indented(text: str, by: int = 4) -> str:
     return text.replace("\n", "\n" + " " * by)
 
 
-def python_literal(value: Any, margin: str = "") -> str:
+def python_literal(value: object, margin: str = "") -> str:
     """Write a JSON value as a Python literal with the same layout."""
     inner = f"{margin}    "
     if isinstance(value, dict) and value:
@@ -161,13 +160,13 @@ def placeholder(name: str) -> str:
     return f"{name.removesuffix('_id').upper()}_ID"
 
 
-def parameter_placeholder(parameter: Mapping[str, Any]) -> str:
+def parameter_placeholder(parameter: Schema) -> str:
     """Return the placeholder of a required parameter: `FROM_TIME` for a time, else that of an id."""
     is_time = parameter["schema"].get("format") == "date-time"
     return f"{parameter['name'].upper()}_TIME" if is_time else placeholder(parameter["name"])
 
 
-def with_placeholders(body: Any, schema: Schema, schemas: Schemas, *, path: str) -> Any:
+def with_placeholders(body: object, schema: Schema, schemas: Schemas, *, path: str) -> object:
     """Return a body with placeholders for ids. Optional parts are left out if they hold an id or nothing."""
     taken = {placeholder(name) for name in NAME_IN_PATH.findall(path)}
     filled = _Filling(schemas, path, taken).filled(body, schema, name="")
@@ -178,7 +177,7 @@ class _Filling:
     def __init__(self, schemas: Schemas, path: str, taken: Collection[str]) -> None:
         self.schemas, self.path, self.taken = schemas, path, taken
 
-    def filled(self, value: Any, schema: Schema, *, name: str, is_needed: bool = True) -> Any:
+    def filled(self, value: object, schema: Schema, *, name: str, is_needed: bool = True) -> object:
         """Return a value with its placeholders, or `LEFT_OUT`."""
         whole = self._form(schema)
         if isinstance(value, dict) and "properties" in whole:
@@ -191,7 +190,7 @@ class _Filling:
             return "YOUR_URL"
         return value if is_needed or value is not None else LEFT_OUT
 
-    def _object(self, value: Mapping[str, Any], schema: Schema) -> dict[str, Any] | object:
+    def _object(self, value: Mapping[str, object], schema: Schema) -> object:
         needed, properties = schema.get("required", ()), schema["properties"]
         parts = {
             name: self.filled(part, properties.get(name, {}), name=name, is_needed=name in needed)

@@ -138,14 +138,14 @@ def limits_of(schema: Schema) -> Iterator[str]:
         yield f"Default: `{json.dumps(schema['default'])}`"
 
 
-def between(least: Any, most: Any) -> str:
+def between(least: int | None, most: int | None) -> str:
     """Return a range in words. A minimum of 1 alone is not mentioned."""
     if most is None:
         return f"At least {least}" if least and least > 1 else ""
     return f"{least} to {most:,}" if least else f"At most {most:,}"
 
 
-def plural(unit: str, number: Any) -> str:
+def plural(unit: str, number: object) -> str:
     if not unit or number == 1:
         return unit
     return "entries" if unit == "entry" else f"{unit}s"

@@ -18,7 +18,7 @@ from broadcasts.models import Recipient
 from broadcasts.public import redirect_from_memory
 from broadcasts.services import link_clicks
 from broadcasts.services.tracked_links import tracked_link
-from config.event_loop_responses import EventLoopRequest
+from config.event_loop_responses import EventLoopRequest, Scope
 from tests.broadcasts.under_way import a_broadcast, a_recipient
 from tests.factories import DomainFactory
 from tests.images.pictures import a_picture
@@ -59,7 +59,7 @@ def where(path: str) -> dict[str, bool]:
 
 def where_on_loop(path: str) -> dict[str, bool]:
     """Where the event loop answers from memory; elsewhere it leaves the answer to Django."""
-    scope = {"type": "http", "method": "HEAD", "path": path, "scheme": "http"}
+    scope: Scope = {"type": "http", "method": "HEAD", "path": path, "scheme": "http"}
     answers = {
         host: redirect_from_memory(EventLoopRequest({**scope, "headers": [(b"host", host.encode())]})) for host in HOSTS
     }

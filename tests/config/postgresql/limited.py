@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from config.asgi import application as product
+from config.event_loop_responses import Scope
 from config.serving.responses import Send, send_whole
 from tests.waiting import PATIENCE_SECONDS
 
@@ -22,7 +23,7 @@ def limit(limits: Mapping[str, float]) -> None:
 limit(PATIENT)
 
 
-async def application(scope: Mapping[str, Any], receive: Any, send: Send) -> None:
+async def application(scope: Scope, receive: Any, send: Send) -> None:
     """Change the limits, without a number to those of the beginning; else answer as the product does."""
     if scope["type"] != "http" or scope["path"] != LIMITS:
         await product(scope, receive, send)

@@ -5,17 +5,17 @@ import logging
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 
-from config.event_loop_responses import EventLoopResponse
+from config.event_loop_responses import EventLoopResponse, Scope
 from config.serving.responses import send_loop_answer
 
-SCOPE = {"type": "http", "method": "GET", "path": "/l/x", "scheme": "https", "headers": []}
+SCOPE: Scope = {"type": "http", "method": "GET", "path": "/l/x", "scheme": "https", "headers": []}
 
 
-def headers_of(answer: EventLoopResponse, **scope: Any) -> dict[bytes, bytes]:
+def headers_of(answer: EventLoopResponse, **scope: Unpack[Scope]) -> dict[bytes, bytes]:
     sent: list[Mapping[str, Any]] = []
 
     async def send(message: Mapping[str, Any]) -> None:
@@ -23,7 +23,7 @@ def headers_of(answer: EventLoopResponse, **scope: Any) -> dict[bytes, bytes]:
 
     # In a thread of its own: a browser that another test has opened may run a loop in this one.
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(send_loop_answer(send, SCOPE | scope, answer, []))).result()
+        pool.submit(lambda: asyncio.run(send_loop_answer(send, {**SCOPE, **scope}, answer, []))).result()
     return dict(sent[0]["headers"])
 
 

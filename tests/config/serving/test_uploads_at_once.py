@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from config.asgi import application
+from config.event_loop_responses import Scope
 from tests.waiting import PATIENCE_SECONDS
 from workspaces.media.api import UPLOAD_BODY
 
 HEADERS = [(b"host", b"localhost"), (b"x-api-key", b"svc_x"), (b"content-length", b"5000")]
-SCOPE = {"type": "http", "method": "POST", "path": "/api/v1/media", "query_string": b"", "headers": HEADERS}
+SCOPE: Scope = {"type": "http", "method": "POST", "path": "/api/v1/media", "query_string": b"", "headers": HEADERS}
 
 
 async def upload(receive: Callable[[], Any]) -> list[dict[str, Any]]:

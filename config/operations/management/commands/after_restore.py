@@ -1,7 +1,7 @@
 """`manage.py after_restore`: lets the workers go on after a restore, or after a standby took over."""
 
 from argparse import ArgumentParser
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             "--unnoticed", action="store_true", help="do it though this looks like the database that was at work last"
         )
 
-    def handle(self, *, nothing_lost: bool, unnoticed: bool, **_: Any) -> None:
+    def handle(self, *, nothing_lost: bool, unnoticed: bool, **_: object) -> None:
         if not unnoticed and not is_to_be_confirmed():
             raise CommandError(
                 "This is the database that was at work last, so nothing was done. If it was restored all the same, "

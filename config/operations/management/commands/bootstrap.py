@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser
-from typing import Any
 
 from django.conf import settings
 from django.core.checks import Tags
@@ -35,14 +34,23 @@ class Command(BaseCommand):
         parser.add_argument("--admin-email", metavar="ADDRESS", help="of the superuser; needed in production")
         parser.add_argument("--rotate", action="store_true", help="replace the keys and passwords made before")
 
-    def handle(self, *, json: bool, agency: str | None, rotate: bool, **given: Any) -> None:
+    def handle(
+        self,
+        *,
+        json: bool,
+        agency: str | None,
+        owner_email: str | None,
+        admin_email: str | None,
+        rotate: bool,
+        **_: object,
+    ) -> None:
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])  # unreadable secrets stop a start here
         try:
             found = bootstrap(
                 agency_name=_valid(agency),
                 rotate=rotate,
-                owner_email=_address(given["owner_email"]),
-                admin_email=_address(given["admin_email"]),
+                owner_email=_address(owner_email),
+                admin_email=_address(admin_email),
                 now=timezone.now(),
             )
         except DomainError as refusal:

@@ -3,7 +3,6 @@
 import shlex
 from argparse import ArgumentParser
 from collections import Counter
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -34,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="change nothing, only say what would be changed")
 
     def handle(
-        self, *, email: str, replacement: str | None, finish: int | None, name: list[str], dry_run: bool, **_: Any
+        self, *, email: str, replacement: str | None, finish: int | None, name: list[str], dry_run: bool, **_: object
     ) -> None:
         if finish is not None:
             user = self._find(email_mark(finish))

@@ -1,7 +1,6 @@
 """`manage.py reset_two_factor EMAIL`: lets support staff in again who have lost their app and recovery codes."""
 
 from argparse import ArgumentParser
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -16,7 +15,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", metavar="EMAIL")
 
-    def handle(self, *, email: str, **_: Any) -> None:
+    def handle(self, *, email: str, **_: object) -> None:
         user = User.objects.filter(email=email.strip().lower()).first()
         if user is None:
             raise CommandError("There is no person with this e-mail address.")

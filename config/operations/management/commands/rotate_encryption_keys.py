@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         "Put the new key first, restart every process, run this, and only then remove the old key."
     )
 
-    def handle(self, **_: Any) -> None:
+    def handle(self, **_: object) -> None:
         unfinished = [stored.label for stored in stored_secrets() if not self._finish(stored)]
         if unfinished:
             raise CommandError(f"Not every secret is under the first key: {', '.join(unfinished)}. Keep the old keys.")

@@ -3,7 +3,6 @@
 import signal
 import threading
 from argparse import ArgumentParser
-from typing import Any
 
 from django.core.management.base import BaseCommand
 from prometheus_client import CollectorRegistry, start_http_server
@@ -20,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=PORT)
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; keep it off the internet")
 
-    def handle(self, *, port: int, host: str, **_: Any) -> None:
+    def handle(self, *, port: int, host: str, **_: object) -> None:
         registry = CollectorRegistry()
         registry.register(ProductCollector())
         ending = threading.Event()
