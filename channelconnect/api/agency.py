@@ -39,7 +39,7 @@ from config.db import database_now
 from workspaces.subaccounts.api.nested import NestedSubAccountViewSet
 
 
-class ConnectionIdempotency(Idempotency):
+class ConnectionIdempotency(Idempotency["ConnectionViewSet"]):
     """Answers a repeated request with 200 and the connection as it is now, for as long as the connection is kept.
 
     It stores no answer, and so no secret address.

@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import orjson
 from django.conf import settings
@@ -72,6 +72,9 @@ class Principal(Protocol):
     def principal(self) -> str: ...
 
 
+Handled = TypeVar("Handled", bound=Principal)
+
+
 class Claim(NamedTuple):
     """A caller's claim on a key: who asks, under which key, for which request, and whether it is permanent."""
 
@@ -123,7 +126,7 @@ def _written(answer: HttpResponse | Response) -> HttpResponse:
     return json_response(answer.data, answer.status_code) if isinstance(answer, Response) else answer
 
 
-class Idempotency:
+class Idempotency(Generic[Handled]):
     """Answers a request that repeats its `Idempotency-Key` as the first one was answered, for 24 hours.
 
     The key is checked before the body is validated, and only successes are remembered. The answer is stored, so it must
@@ -137,12 +140,12 @@ class Idempotency:
         """Return the part of the first answer that is stored."""
         return answer.content
 
-    def replayed(self, view: Principal, status: int, stored: bytes) -> HttpResponse:
+    def replayed(self, view: Handled, status: int, stored: bytes) -> HttpResponse:
         """Make the answer to a repeated request."""
         return HttpResponse(stored, status=status, content_type=CONTENT_TYPE)
 
     def answer_once(
-        self, view: Principal, request: Request, work: Work, prepare: Callable[[], None] | None = None
+        self, view: Handled, request: Request, work: Work, prepare: Callable[[], None] | None = None
     ) -> HttpResponse:
         """Do the work or replay its answer. `view.principal` names the key's owner, such as `agency:12`.
 
@@ -168,7 +171,7 @@ class Idempotency:
                 continue
         return self._answer(view, claim, work)
 
-    def _answer(self, view: Principal, claim: Claim, work: Work) -> HttpResponse:
+    def _answer(self, view: Handled, claim: Claim, work: Work) -> HttpResponse:
         with transaction.atomic(durable=True):
             row_id = _claim(claim)
             if row_id is not None:
@@ -181,7 +184,7 @@ class Idempotency:
             raise RequestInProgress
         return self._replay(view, earlier)
 
-    def _replay(self, view: Principal, earlier: tuple[int, bytes]) -> HttpResponse:
+    def _replay(self, view: Handled, earlier: tuple[int, bytes]) -> HttpResponse:
         answer = self.replayed(view, *earlier)
         answer.headers["Idempotent-Replayed"] = "true"
         return answer

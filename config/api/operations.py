@@ -142,7 +142,7 @@ class operation:  # noqa: N801  # used as a decorator
     filters: type[FilterSet] | None = None
     query: tuple[OpenApiParameter, ...] = ()
     errors: Mapping[int, str] = field(default_factory=dict)
-    idempotent: bool | Idempotency = False
+    idempotent: bool | Idempotency[Any] = False
     prepare: Callable[[Any], None] | None = None
     upload: UploadRule | None = None
     answer_example: object = None
@@ -183,7 +183,7 @@ class operation:  # noqa: N801  # used as a decorator
     def _once(self, handler: Handler) -> Callable[..., HttpResponse | Response]:
         if not self.idempotent:
             return handler
-        store = Idempotency() if self.idempotent is True else self.idempotent
+        store = Idempotency[Principal]() if self.idempotent is True else self.idempotent
 
         @wraps(handler)
         def answer_once_per_key(view: Principal, request: Request, *args: object, **kwargs: object) -> HttpResponse:

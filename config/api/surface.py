@@ -106,6 +106,11 @@ class SurfaceView(APIView, Generic[Caller]):
         """Read the fleet-wide switch of the surface."""
         raise NotImplementedError
 
+    @property
+    def principal(self) -> str:
+        """Name the caller; an `Idempotency-Key` belongs to one."""
+        raise NotImplementedError
+
     def resolve_key(self, digest: bytes) -> Caller | None:
         """Give the caller whose key has this SHA-256, or None for an unknown or revoked key."""
         raise NotImplementedError

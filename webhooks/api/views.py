@@ -125,7 +125,7 @@ class DeliveryViews(WebhookViews):
 REPLAY_ENDED = "The endpoint that was answered for is not there any more."
 
 
-class SecretIdempotency(Idempotency):
+class SecretIdempotency(Idempotency["EndpointViews"]):
     """Stores an answer without its secret. A repeated request gets the endpoint's current secret."""
 
     def remembered(self, answer: HttpResponse) -> bytes:

@@ -144,7 +144,7 @@ class PlaintextExpired(Conflict):
     message = "This key can no longer be shown. Make another one."
 
 
-class PlaintextIdempotency(Idempotency):
+class PlaintextIdempotency(Idempotency["SubAccountKeyViewSet"]):
     """Remembers an answer with its plaintext encrypted. A replay shows the plaintext while the key is live."""
 
     def remembered(self, answer: HttpResponse) -> bytes:
@@ -152,7 +152,7 @@ class PlaintextIdempotency(Idempotency):
         sealed = encrypt_text(data["key"], context=_context(data))
         return orjson.dumps({"data": {**data, "key": None}, SEALED: sealed})
 
-    def replayed(self, view: Any, status: int, stored: bytes) -> HttpResponse:
+    def replayed(self, view: "SubAccountKeyViewSet", status: int, stored: bytes) -> HttpResponse:
         kept = orjson.loads(stored)
         data = kept["data"]
         view.find(view.get_queryset(), UUID(data["uuid"]), missing=KeyNotFound)
