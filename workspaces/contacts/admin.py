@@ -1,8 +1,7 @@
 """Read-only pages of the support admin about contacts, segments and tasks."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.db.models import QuerySet
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from workspaces.contacts.models import Contact, Segment, Task
@@ -34,7 +33,7 @@ class ContactAdmin(ReadOnlyAdmin):
         "updated_at",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Contact]", term: str) -> "QuerySet[Contact]":
         return by_uuid(queryset, term) | of_workspace(queryset, term)
 
 
@@ -45,7 +44,7 @@ class SegmentAdmin(ReadOnlyAdmin):
     search_help_text = "The segment's uuid, or its sub-account's."
     fields = ("uuid", "workspace", "name", "filter", "created_at", "updated_at")
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Segment]", term: str) -> "QuerySet[Segment]":
         return by_uuid(queryset, term) | of_workspace(queryset, term)
 
 
@@ -69,5 +68,5 @@ class TaskAdmin(ReadOnlyAdmin):
         "created_at",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Task]", term: str) -> "QuerySet[Task]":
         return by_uuid(queryset, term) | of_workspace(queryset, term)

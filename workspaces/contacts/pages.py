@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ class ContactPanel:
     name: str
     order: int
     template: str
-    content: Callable[[Contact], Mapping[str, Any]]
+    content: Callable[[Contact], Mapping[str, object]]
     inbox_template: str = ""
 
 
@@ -38,12 +38,12 @@ contact_panels = Registry[ContactPanel](
 )
 
 
-def panels_of(contact: Contact) -> Sequence[tuple[str, Mapping[str, Any]]]:
+def panels_of(contact: Contact) -> Sequence[tuple[str, Mapping[str, object]]]:
     """Give the template and the content of each panel."""
     return [(one.template, one.content(contact)) for one in in_order(contact_panels)]
 
 
-def inbox_panels_of(contact: Contact) -> Sequence[tuple[str, Mapping[str, Any]]]:
+def inbox_panels_of(contact: Contact) -> Sequence[tuple[str, Mapping[str, object]]]:
     """Give the template and the content of each panel that also stands beside the contact's conversation."""
     return [(one.inbox_template, one.content(contact)) for one in in_order(contact_panels) if one.inbox_template]
 

@@ -97,7 +97,7 @@ class ContactChangesSerializer(ContactFieldsSerializer):
 class GivenObjectField(DictField):
     """An object that the service judges."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         return data
 
 
@@ -216,19 +216,19 @@ class ContactFilterSet(FilterSet):
     phone = TextFilter(method="with_phone", help_text="Only the contact with this phone number, in any formatting.")
     email = TextFilter(method="with_email", help_text="Only the contact with this e-mail, in any case.")
 
-    def matching(self, rows: "QuerySet[Any]", name: str, fragment: str) -> "QuerySet[Any]":
+    def matching(self, rows: "QuerySet[Contact]", name: str, fragment: str) -> "QuerySet[Contact]":
         return rows.filter(found_by(fragment))
 
-    def tagged(self, rows: "QuerySet[Any]", name: str, tag: str) -> "QuerySet[Any]":
+    def tagged(self, rows: "QuerySet[Contact]", name: str, tag: str) -> "QuerySet[Contact]":
         return rows.filter(tag_keys__contains=[name_key(tag)])
 
-    def with_phone(self, rows: "QuerySet[Any]", name: str, phone: str) -> "QuerySet[Any]":
+    def with_phone(self, rows: "QuerySet[Contact]", name: str, phone: str) -> "QuerySet[Contact]":
         found = read_phone(phone)
         if found is None:
             raise NothingMatches
         return rows.filter(phone=found.number)
 
-    def with_email(self, rows: "QuerySet[Any]", name: str, email: str) -> "QuerySet[Any]":
+    def with_email(self, rows: "QuerySet[Contact]", name: str, email: str) -> "QuerySet[Contact]":
         return rows.filter(email_key=email_key(email))
 
 

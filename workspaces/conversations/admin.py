@@ -1,8 +1,7 @@
 """Read-only pages of the support admin about conversations and messages, without the messages' content."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.db.models import QuerySet
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from workspaces.conversations.models import Conversation, Message
@@ -27,7 +26,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         "updated_at",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Conversation]", term: str) -> "QuerySet[Conversation]":
         return by_uuid(queryset, term)
 
 
@@ -54,5 +53,5 @@ class MessageAdmin(ReadOnlyAdmin):
         "removed_at",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Message]", term: str) -> "QuerySet[Message]":
         return by_uuid(queryset, term)

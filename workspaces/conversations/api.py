@@ -1,6 +1,5 @@
 """The workspace API about conversations, their messages and notes."""
 
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -53,7 +52,7 @@ class ConversationFilterSet(FilterSet):
     unread = BooleanFilter(method="keep_unread", help_text="Only those with something unread, or with nothing.")
 
     def keep_unread(self, rows: "QuerySet[Conversation]", name: str, value: bool) -> "QuerySet[Conversation]":
-        unread: dict[str, Any] = {"unread_count__gt": 0} if value else {"unread_count": 0}
+        unread: dict[str, int] = {"unread_count__gt": 0} if value else {"unread_count": 0}
         return rows.filter(**unread)
 
 

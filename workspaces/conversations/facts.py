@@ -229,7 +229,7 @@ def storable(text: str) -> str:
     return UNSTORABLE.sub(REPLACEMENT, text)
 
 
-def storable_json(value: Any) -> str:
+def storable_json(value: object) -> str:
     """Dump a value as JSON without characters that the database cannot store."""
     try:
         text = orjson.dumps(value).decode()

@@ -136,7 +136,7 @@ def _conversation(name: str, label: str, **beside: Any) -> EventType:
     )
 
 
-def _message(name: str, label: str, **sample: Any) -> EventType:
+def _message(name: str, label: str, **sample: object) -> EventType:
     return workspace_event_type(
         name, label, group="Messages", resource="message", serializer=MessageSerializer, sample=sample
     )

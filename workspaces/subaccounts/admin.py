@@ -1,10 +1,11 @@
 """Read-only pages of the support admin about sub-accounts."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -18,8 +19,11 @@ from agency.models import Agency
 from config.api.requests import parse_uuid
 from config.errors import DomainError
 from workspaces.subaccounts.models import Channel, HeldAddon, Workspace, WorkspaceKey, WorkspaceMember
+from workspaces.subaccounts.models.workspaces import search_condition
 from workspaces.subaccounts.pages.panels import loss_text, losses_of
 from workspaces.subaccounts.services import move_workspace, restore_workspace
+
+Row = TypeVar("Row", bound=Model)
 
 
 class MoveForm(ConfirmByNameForm):
@@ -63,8 +67,8 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         "created_at",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
-        return by_uuid(queryset, term) if parse_uuid(term) else queryset.matching(term)
+    def search(self, queryset: "QuerySet[Workspace]", term: str) -> "QuerySet[Workspace]":
+        return by_uuid(queryset, term) if parse_uuid(term) else queryset.filter(search_condition(term))
 
     def get_urls(self) -> list[URLPattern]:
         move = self.admin_site.admin_view(self.move_view)
@@ -75,7 +79,9 @@ class WorkspaceAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
+    ) -> HttpResponse:
         return super().render_change_form(request, {**context, "may_change": may_change(request)}, *args, **options)
 
     def move_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -144,7 +150,7 @@ class HeldAddonAdmin(ReadOnlyAdmin):
     search_help_text = "A sub-account's uuid."
     fields = ("workspace", "addon", "limits", "granted_at")
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[HeldAddon]", term: str) -> "QuerySet[HeldAddon]":
         return of_workspace(queryset, term)
 
 
@@ -166,7 +172,7 @@ class ChannelAdmin(ReadOnlyAdmin):
         url = reverse("admin:agency_activityentry_change", args=[entry.pk])
         return format_html('<a href="{}">{}</a>', url, loss_text(entry))
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Channel]", term: str) -> "QuerySet[Channel]":
         return by_uuid(queryset, term) | of_workspace(queryset, term)
 
 
@@ -177,7 +183,7 @@ class WorkspaceMemberAdmin(ReadOnlyAdmin):
     search_help_text = "The beginning of an e-mail address, or a sub-account's uuid."
     fields = ("uuid", "workspace", "user", "created_at")
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[WorkspaceMember]", term: str) -> "QuerySet[WorkspaceMember]":
         return queryset.filter(user__email__startswith=term.lower()) | of_workspace(queryset, term)
 
 
@@ -203,10 +209,10 @@ class WorkspaceKeyAdmin(ReadOnlyAdmin):
     def status(self, key: WorkspaceKey) -> str:
         return key.state.capitalize()
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[WorkspaceKey]", term: str) -> "QuerySet[WorkspaceKey]":
         return by_uuid(queryset, term) | of_workspace(queryset, term)
 
 
-def of_workspace(queryset: Any, term: str) -> Any:
+def of_workspace(queryset: "QuerySet[Row]", term: str) -> "QuerySet[Row]":
     found = parse_uuid(term)
     return queryset.filter(workspace__uuid=found) if found else queryset.none()

@@ -30,8 +30,8 @@ def workspace_event_type(
     group: str,
     resource: str,
     serializer: type[Serializer],
-    sample: Mapping[str, Any] | None = None,
-    **beside: Any,
+    sample: Mapping[str, object] | None = None,
+    **beside: object,
 ) -> EventType:
     """Declare an event type whose `data` holds a resource under its name, in the form in which the API reads it.
 
@@ -39,7 +39,7 @@ def workspace_event_type(
     `data` by their names. `sample` overrides parts of the resource's example. An event without subscribers is not
     recorded.
     """
-    fields: dict[str, Any] = {resource: serializer(), **beside}
+    fields: dict[str, object] = {resource: serializer(), **beside}
     if name.endswith(".updated"):
         fields["changes"] = DictField(help_text="`{field: {from, to}}` of what changed.", example=CHANGES_EXAMPLE)
     title = "".join(part.capitalize() for part in name.replace(".", "_").split("_"))
@@ -55,6 +55,6 @@ def workspace_event_type(
     )
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, dict[str, Any]]:
     """Give `{field: {from, to}}` for each field in which two states of a resource differ."""
     return {name: {"from": before.get(name), "to": value} for name, value in after.items() if before.get(name) != value}

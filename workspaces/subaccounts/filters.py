@@ -1,6 +1,6 @@
 """Filters of the list of sub-accounts, for the API and the console."""
 
-from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet, Subquery
 
@@ -32,13 +32,13 @@ class SubAccountFilterSet(FilterSet):
         field_name="created_at", lookup_expr="lt", help_text="Only sub-accounts created before this time."
     )
 
-    def matching(self, rows: "QuerySet[Any]", name: str, fragment: str) -> "QuerySet[Any]":
+    def matching(self, rows: "QuerySet[Workspace]", name: str, fragment: str) -> "QuerySet[Workspace]":
         return rows.filter(search_condition(fragment))
 
-    def on_plan(self, rows: "QuerySet[Any]", name: str, uuid: Any) -> "QuerySet[Any]":
+    def on_plan(self, rows: "QuerySet[Workspace]", name: str, uuid: UUID) -> "QuerySet[Workspace]":
         return rows.filter(plan_id=Subquery(Plan.objects.filter(uuid=uuid).values("id")[:1]))
 
-    def owned_by(self, rows: "QuerySet[Any]", name: str, email: str) -> "QuerySet[Any]":
+    def owned_by(self, rows: "QuerySet[Workspace]", name: str, email: str) -> "QuerySet[Workspace]":
         return rows.filter(owner_email=email.lower())
 
 
@@ -47,7 +47,7 @@ class ConsoleSubAccountFilterSet(SubAccountFilterSet):
 
     health = TextFilter(method="needing_attention")
 
-    def needing_attention(self, rows: "QuerySet[Any]", name: str, check: str) -> "QuerySet[Any]":
+    def needing_attention(self, rows: "QuerySet[Workspace]", name: str, check: str) -> "QuerySet[Workspace]":
         condition = health_condition(check)
         if condition is None:
             raise NothingMatches

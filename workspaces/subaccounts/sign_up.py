@@ -85,7 +85,7 @@ class SignUpForm(BusinessForm):
     def clean_name(self) -> str:
         return validate_plain_name(self.cleaned_data["name"])
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         given = super().clean() or self.cleaned_data
         if given.get("password"):
             try:
@@ -131,7 +131,7 @@ class SignUpView(View):
     http_method_names = ["get", "head", "post"]
     agency: Agency
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         self.agency = agency_of(request)
         try:
             return self.check_access(request) or super().dispatch(request, *args, **kwargs)

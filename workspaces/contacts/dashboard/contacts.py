@@ -1,9 +1,9 @@
 """Dashboard pages about a workspace's contacts, and the routes of all pages about contacts, segments and imports."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import OperationalError
@@ -18,6 +18,7 @@ from agency.pages.activity import changes_for_customers
 from agency.pages.branding import in_page_language
 from agency.pages.forms import ConfirmationForm
 from agency.pages.pagination import MOST_COUNTED, read_pages, with_id
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.api.requests import NothingMatches, QueryParameters, is_storable, parse_uuid
@@ -171,7 +172,7 @@ class ContactNew(DashboardForm[ContactForm]):
     creates = True
     template_name = "contacts/new.html"
 
-    def make_form(self, data: Any = None) -> ContactForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ContactForm:
         return ContactForm(data)
 
     def save(self, form: ContactForm) -> HttpResponse:
@@ -186,7 +187,7 @@ class ContactDetail(DashboardView):
     form_page = ONE
     contact: Contact
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Contact.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise ContactNotFound
@@ -199,7 +200,7 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
 
     template_name = "contacts/contact.html"
 
-    def make_form(self, data: Any = None) -> ContactForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ContactForm:
         return ContactForm(data, contact=self.contact)
 
     def save(self, form: ContactForm) -> HttpResponse:
@@ -207,7 +208,7 @@ class ContactPage(ContactDetail, DashboardForm[ContactForm]):
         saved = update_contact(contact=self.contact, now=now, source=Source.DASHBOARD, by=self.by, **form.values())
         return self.done(_("The contact was saved."), ONE, saved.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         identities = [(CHANNEL_NAMES[one.platform], one) for one in self.contact.known_as]
         before = _read_moment(self.request.GET.get("before", ""))
         return {
@@ -271,7 +272,7 @@ class ContactRemove(ContactDetail, DashboardForm[ConfirmationForm]):
 
     template_name = "contacts/remove.html"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -279,7 +280,7 @@ class ContactRemove(ContactDetail, DashboardForm[ConfirmationForm]):
         remove_contact(contact=self.contact, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"contact": self.contact}
 
 
@@ -313,7 +314,7 @@ class ContactMerge(ContactDetail, DashboardForm[ConfirmationForm]):
 
     template_name = "contacts/merge.html"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -324,7 +325,7 @@ class ContactMerge(ContactDetail, DashboardForm[ConfirmationForm]):
         kept = merge_contacts(contact=self.contact, other=other, now=timezone.now(), by=self.by)
         return self.done(_("%(gone)s and %(kept)s are one contact now.") % {"gone": gone, "kept": kept}, ONE, kept.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         other = self._other()
         if other is None:
             return {"contact": self.contact, **self._found()}
@@ -339,7 +340,7 @@ class ContactMerge(ContactDetail, DashboardForm[ConfirmationForm]):
             raise ContactNotFound
         return found
 
-    def _found(self) -> dict[str, Any]:
+    def _found(self) -> dict[str, object]:
         """Return contacts that match the search. Without a search, look for this contact's name."""
         search = self.request.GET.get("search", "").strip()[:LONGEST_SEARCH]
         rows = Contact.objects.of(self.workspace).exclude(pk=self.contact.pk).newest_first()
@@ -349,9 +350,9 @@ class ContactMerge(ContactDetail, DashboardForm[ConfirmationForm]):
         found = rows.filter(search_key__like=like_pattern(name_key(words)))
         return {"search": search, "found": list(found[:MOST_FOUND])}
 
-    def _compared(self, other: Contact) -> list[tuple[Any, str, str, str]]:
+    def _compared(self, other: Contact) -> list[tuple[StrOrPromise, str, str, str]]:
         """Return rows of label, this contact's value, the other's value and the merged contact's value."""
-        rows: list[tuple[Any, str, str, str]] = [
+        rows: list[tuple[StrOrPromise, str, str, str]] = [
             (label, str(mine or ""), str(theirs or ""), str(mine or theirs or ""))
             for label, mine, theirs in (
                 (label, getattr(self.contact, name), getattr(other, name)) for name, label in COMPARED

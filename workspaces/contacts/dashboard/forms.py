@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from agency.pages.forms import EmailField, LineField, LongSelect, MultilineField, NameField
+from agency.pages.registry import StrOrPromise
 from workspaces.contacts.models import Contact, ContactImport
 from workspaces.contacts.models.contacts import LONGEST_NAME, LONGEST_TAG, MOST_TAGS
 from workspaces.contacts.services import ContactValues, countries
@@ -20,8 +21,8 @@ LONGEST_TAGS = MOST_TAGS * (LONGEST_TAG + 2)
 LONGEST_ATTRIBUTES = 30_000
 LONGEST_SAMPLE = 40
 MOST_SAMPLES = 3
-NOT_SET: tuple[str, Any] = ("", _("Not set"))
-ANY: tuple[str, Any] = ("", _("Any"))
+NOT_SET: tuple[str, StrOrPromise] = ("", _("Not set"))
+ANY: tuple[str, StrOrPromise] = ("", _("Any"))
 NO_LINE = _("Write each on a line of its own, such as “plan: gold”.")
 MIB = 1024 * 1024
 
@@ -40,13 +41,13 @@ class TagsField(LineField):
             **{"label": _("Tags"), "required": False, "max_length": LONGEST_TAGS, "help_text": help_text, **options}
         )
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return ", ".join(value) if isinstance(value, list) else value
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: object) -> list[str]:
         return [tag for part in super().clean(value).split(",") if (tag := part.strip())]
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
+    def has_changed(self, initial: Any, data: str | None) -> bool:
         return bool(self.prepare_value(initial or []) != (data or ""))
 
 
@@ -63,10 +64,10 @@ class AttributesField(MultilineField):
             **options,
         )
 
-    def prepare_value(self, value: Any) -> Any:
+    def prepare_value(self, value: object) -> object:
         return as_lines(value) if isinstance(value, Mapping) else value
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: object) -> dict[str, str]:
         attributes = {}
         for line in filter(str.strip, super().clean(value).splitlines()):
             name, colon, text = line.partition(":")
@@ -75,7 +76,7 @@ class AttributesField(MultilineField):
             attributes[name.strip()] = text.strip()
         return attributes
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
+    def has_changed(self, initial: Any, data: str | None) -> bool:
         return as_lines(initial or {}) != (data or "").replace("\r\n", "\n")
 
 
@@ -99,7 +100,7 @@ class ContactForm(forms.Form):
     timezone = forms.ChoiceField(label=_("Time zone"), widget=LongSelect, required=False)
     attributes = AttributesField()
 
-    def __init__(self, data: Any = None, *, contact: Contact | None = None) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, contact: Contact | None = None) -> None:
         initial = {name: getattr(contact, name) for name in self.base_fields} if contact else {}
         super().__init__(data, initial=initial)
         self.fields["country"].choices = [NOT_SET, *country_choices()]  # type: ignore[attr-defined]
@@ -160,7 +161,11 @@ class MappingForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, *, contact_import: ContactImport, first_rows: Sequence[Sequence[str]] = ()
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        contact_import: ContactImport,
+        first_rows: Sequence[Sequence[str]] = (),
     ) -> None:
         self.contact_import, self.first_rows = contact_import, first_rows
         super().__init__(data)
@@ -175,7 +180,7 @@ class MappingForm(forms.Form):
                 initial=contact_import.mapping[number],
             )
 
-    def _choices(self, column: str) -> Sequence[tuple[str, Any]]:
+    def _choices(self, column: str) -> Sequence[tuple[str, StrOrPromise]]:
         name = column.strip().removeprefix(ATTRIBUTE)[:40]
         own = [(f"{ATTRIBUTE}{name}", _("Detail “%(name)s”") % {"name": name})] if name else []
         return [("", _("Leave out")), *((field, FIELD_LABELS[field]) for field in TARGETS), *own]
@@ -185,7 +190,7 @@ class MappingForm(forms.Form):
         cells = [row[number].strip()[:LONGEST_SAMPLE] for row in self.first_rows if number < len(row)]
         return " · ".join(list(dict.fromkeys(filter(None, cells)))[:MOST_SAMPLES]) or str(_("Empty in the first rows."))
 
-    def columns(self) -> list[Any]:
+    def columns(self) -> list[forms.BoundField]:
         return [self[f"column_{number}"] for number in range(len(self.contact_import.columns))]
 
     def recognized(self) -> list[str]:

@@ -1,9 +1,9 @@
 """Dashboard pages to upload a file of contacts, map its columns and watch the import."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import IO, Any, Final, cast
+from typing import IO, Final, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -156,7 +156,7 @@ class ContactImportNew(DashboardForm[UploadForm]):
     creates = True
     template_name = "contacts/upload.html"
 
-    def make_form(self, data: Any = None) -> UploadForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> UploadForm:
         return UploadForm(data, None if data is None else self.request.FILES)
 
     def save(self, form: UploadForm) -> HttpResponse:
@@ -170,7 +170,7 @@ class ContactImportNew(DashboardForm[UploadForm]):
         )
         return self.done(_("The file was read. Choose a contact field for each column."), ONE, made.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         back = LIST if has_imports(self.workspace) else NAV
         return {"labels": [FIELD_LABELS[field] for field in TARGETS], "cancel_url": reverse(back)}
 
@@ -195,7 +195,7 @@ class ContactImportDetail(DashboardView):
     form_page = ONE
     contact_import: ContactImport
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(ContactImport.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise ImportNotFound
@@ -208,7 +208,7 @@ class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
 
     template_name = "contacts/import.html"
 
-    def make_form(self, data: Any = None) -> MappingForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> MappingForm:
         return MappingForm(data, contact_import=self.contact_import, first_rows=self.first_rows)
 
     @cached_property
@@ -230,7 +230,7 @@ class ContactImportPage(ContactImportDetail, DashboardForm[MappingForm]):
         messages.success(self.request, _("The import has begun."), extra_tags=PASSING)
         return redirect(ONE, self.contact_import.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         shown = self.contact_import
         return {
             "contact_import": shown,

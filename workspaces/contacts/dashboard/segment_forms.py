@@ -1,6 +1,6 @@
 """The form of a segment: its name, and its conditions as rows that are added and removed without script."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
@@ -197,7 +197,7 @@ class SegmentForm(forms.Form):
         if kind == "attributes":
             widget = forms.TextInput({"list": f"values-{number}", "autocomplete": "off"})
             return LineField(label=_("Value"), required=False, max_length=LONGEST_VALUE, widget=widget)
-        choices: Mapping[str, Any] = {
+        choices: Mapping[str, Callable[[], Sequence[tuple[str, Any]]]] = {
             "country": country_choices,
             "timezone": timezone_choices,
             "has_channel": lambda: [(platform, CHANNEL_NAMES[platform]) for platform in SHOWN_PLATFORMS],
@@ -214,7 +214,7 @@ class SegmentForm(forms.Form):
         is_alias = kind == "timezone" and value and value != "UTC" and ("/" not in value or value.startswith("Etc/"))
         return [(value, value)] if is_alias else []
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         self._conditions = {}
         for number, row in enumerate(self.typed.rows):
             if not any(row_field(number, part) in self.errors for part in PARTS):
@@ -271,7 +271,7 @@ class SegmentForm(forms.Form):
                 return row_field(number, "value")
         return None
 
-    def filter(self) -> dict[str, Any]:
+    def filter(self) -> dict[str, object]:
         """Return the checked filter of a valid form."""
         return self._conditions
 
@@ -328,7 +328,7 @@ def finding_of(form: SegmentForm) -> Finding:
     return finding_with(count_matching(form.workspace, wanted), form.workspace, wanted)
 
 
-def finding_with(size: int | None, workspace: Workspace, filter: Mapping[str, Any]) -> Finding:
+def finding_with(size: int | None, workspace: Workspace, filter: Mapping[str, object]) -> Finding:
     """Return what a checked filter finds, given its size. A stored size may be older than the total, and above it."""
     total = max(count_contacts(workspace), size or 0)
     return Finding(size, total, unknown_tags=unknown_tags(workspace, filter))

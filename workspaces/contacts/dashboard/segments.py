@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
@@ -73,7 +74,7 @@ class SegmentFormView(DashboardForm[SegmentForm]):
     def only_looks(self, request: HttpRequest) -> bool:
         return bool(request.POST.get("do"))
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
@@ -102,7 +103,7 @@ class SegmentFormView(DashboardForm[SegmentForm]):
         """Count the contacts that the form's conditions find now."""
         return finding_of(self.form_of(form.typed, bound=True))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"finding": self.finding, "buttons": {"remove": REMOVE, "count": COUNT}, "has_rows": HAS_ROWS}
 
 
@@ -129,7 +130,7 @@ class SegmentDetail(DashboardView):
     form_page = ONE
     segment: Segment
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Segment.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise SegmentNotFound
@@ -140,7 +141,7 @@ class SegmentDetail(DashboardView):
 class SegmentPage(SegmentDetail, SegmentFormView):
     """Shows a segment's conditions and how many contacts they find, and changes them."""
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         self.kept = self.segment.filter
 
@@ -160,7 +161,7 @@ class SegmentPage(SegmentDetail, SegmentFormView):
         saved = update_segment(segment=self.segment, now=timezone.now(), by=self.by, **changes)
         return self.done(_("The segment was saved."), ONE, saved.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         actions = actions_of(self.segment) if self.may_write else ()
         return {**super().context(), "segment": self.segment, "segment_actions": actions}
 
@@ -170,12 +171,12 @@ class SegmentRemove(SegmentDetail, DashboardForm[ConfirmationForm]):
 
     template_name = "contacts/remove_segment.html"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_segment(segment=self.segment, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was removed.") % {"name": self.segment.name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"segment": self.segment}

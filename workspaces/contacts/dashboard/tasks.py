@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -52,7 +52,9 @@ class TaskForm(forms.Form):
     title = LineField(label=gettext_lazy("Title"), max_length=LONGEST_TITLE)
     due_at = NaiveDateTimeField(label=gettext_lazy("Due"), required=False)
 
-    def __init__(self, data: Any = None, *, workspace: Workspace, task: Task | None = None) -> None:
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, workspace: Workspace, task: Task | None = None
+    ) -> None:
         self._zone, self._task = workspace.timezone, task
         self._people: dict[str, User] = {user.email: user for user in people_of(workspace).order_by("name", "pk")}
         super().__init__(data, initial=self._shown(task) if task else {})
@@ -62,7 +64,7 @@ class TaskForm(forms.Form):
         )
         self.fields["due_at"].help_text = _("By the clock of %(zone)s.") % {"zone": self._zone}
 
-    def _shown(self, task: Task) -> dict[str, Any]:
+    def _shown(self, task: Task) -> dict[str, object]:
         email = task.assigned_to.email if task.assigned_to else ""
         return {"title": task.title, "due_at": self._local(task.due_at), "assigned_to": email}
 
@@ -138,7 +140,7 @@ class TaskNew(DashboardForm[TaskForm]):
     creates = True
     template_name = "contacts/tasks/task.html"
 
-    def make_form(self, data: Any = None) -> TaskForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TaskForm:
         return TaskForm(data, workspace=self.workspace)
 
     def save(self, form: TaskForm) -> HttpResponse:
@@ -146,7 +148,7 @@ class TaskNew(DashboardForm[TaskForm]):
         create_task(workspace=self.workspace, contact=self._contact, now=now, by=self.by, **form.values())
         return self.done(_("The task was added."), LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"contact": self._contact}
 
     @cached_property
@@ -165,7 +167,7 @@ class TaskDetail(DashboardView):
     form_page = ONE
     task: Task
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Task.objects.of(self.workspace).select_related("contact", "assigned_to"), ids["uuid"])
         if found is None:
             raise TaskNotFound
@@ -176,14 +178,14 @@ class TaskDetail(DashboardView):
 class TaskPage(TaskDetail, DashboardForm[TaskForm]):
     template_name = "contacts/tasks/task.html"
 
-    def make_form(self, data: Any = None) -> TaskForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TaskForm:
         return TaskForm(data, workspace=self.workspace, task=self.task)
 
     def save(self, form: TaskForm) -> HttpResponse:
         change_task(task=self.task, now=timezone.now(), by=self.by, **form.values())
         return self.done(_("The task was saved."), LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"task": self.task, "contact": self.task.contact}
 
 
@@ -208,18 +210,18 @@ class TaskRemove(TaskDetail, DashboardForm[ConfirmationForm]):
 
     template_name = "contacts/tasks/remove.html"
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_task(task=self.task, by=self.by)
         return self.done(_("The task was removed."), LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"task": self.task}
 
 
-def shown_tasks(contact: Contact, workspace: Workspace) -> dict[str, Any]:
+def shown_tasks(contact: Contact, workspace: Workspace) -> dict[str, object]:
     """Give a contact's first open tasks by due time, as `contacts/tasks/_of_contact.html` shows them."""
     rows = Task.objects.of(workspace).open().filter(contact=contact).select_related("assigned_to").by_due()
     found = list(rows[: MOST_SHOWN + 1])

@@ -1,7 +1,7 @@
 """Contacts: people whom a workspace writes to, with their identities and counts, and segments (saved filters)."""
 
 import uuid
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -98,7 +98,7 @@ class Contact(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[ContactQuerySet] = ContactQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ContactQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -291,7 +291,7 @@ class Segment(models.Model):
 
     size: int | None  # the number of contacts, set by `attach_sizes`; None until the first count is done
 
-    objects: ClassVar[SegmentQuerySet] = SegmentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = SegmentQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,7 +1,7 @@
 """Imports of files of contacts, which are processed in pieces."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -56,7 +56,7 @@ class ContactImport(models.Model):
     started_at = models.DateTimeField(null=True)
     completed_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[ContactImportQuerySet] = ContactImportQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ContactImportQuerySet.as_manager()
 
     class Meta:
         constraints = [

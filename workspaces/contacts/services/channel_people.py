@@ -30,7 +30,7 @@ from workspaces.contacts.services.events import record_created
 from workspaces.contacts.services.fields import Phone, read_phone
 
 NO_PHONE = Phone("", None, None)
-NO_TIMES: Mapping[Any, datetime] = {}
+NO_TIMES: Mapping["ChannelPerson", datetime] = {}
 # Another worker may create or merge the same person between two look-ups. So often is not expected in one call.
 MOST_LOOKUPS = 5
 
@@ -222,7 +222,7 @@ def _create(
 def _unambiguous(unknown: Iterable[ChannelPerson], made: Collection[dict[str, Any]]) -> dict[ChannelPerson, int]:
     """Return the new contacts of exactly one person each. The others are looked up again, as they may get more data."""
     times_made = Counter(row["contact"] for row in made)
-    asked: dict[Any, list[ChannelPerson]] = {}
+    asked: dict[tuple[int, str | None, str | None], list[ChannelPerson]] = {}
     for person in unknown:
         asked.setdefault((person.channel_id, person.external_id or None, person.user_id or None), []).append(person)
     certain: dict[ChannelPerson, int] = {}
@@ -287,13 +287,13 @@ def _filled_columns(known: Iterable[MatchedPerson]) -> dict[str, str]:
     }
 
 
-def _run(statement: str, **values: Any) -> list[dict[str, Any]]:
+def _run(statement: str, **values: str | datetime) -> list[dict[str, Any]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return dictfetchall(cursor)
 
 
-def _execute(statement: str, **values: Any) -> None:
+def _execute(statement: str, **values: str | datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 

@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 
 import orjson
 from django.db import IntegrityError, connection
+from django.db.backends.utils import CursorWrapper
 
 from config.db import violated_constraint
 from config.errors import InvalidInput
@@ -73,7 +74,7 @@ class EmailTaken(InvalidInput):
 
 
 TAKEN = {"contact_phone_once_per_workspace": PhoneTaken, "contact_email_once_per_workspace": EmailTaken}
-EMPTY: Mapping[str, Any] = {
+EMPTY: Mapping[str, object] = {
     "name": "",
     "phone": "",
     "email": "",
@@ -91,7 +92,7 @@ def unique_violation_error(constraint: str) -> InvalidInput | None:
     return error() if error else None
 
 
-def checked_values(values: Mapping[str, Any]) -> dict[str, Any]:
+def checked_values(values: Mapping[str, object]) -> dict[str, Any]:
     """Return the fields in the form in which they are stored. Raises `ValueRefused` for the first invalid one."""
     return {name: CHECKS[name](EMPTY[name] if value is None else value) for name, value in values.items()}
 
@@ -119,10 +120,10 @@ def _guess_country_and_timezone(contact: Contact | ContactRow, phone: Phone) -> 
         contact.timezone = contact.timezone or phone.timezone
 
 
-def save_contact(contact: Contact, **options: Any) -> None:
+def save_contact(contact: Contact, *, force_insert: bool = False) -> None:
     """Save a contact. Raises `PhoneTaken` or `EmailTaken`, after which the caller's transaction cannot go on."""
     try:
-        contact.save(**options)
+        contact.save(force_insert=force_insert)
     except IntegrityError as error:
         refusal = unique_violation_error(violated_constraint(error))
         raise refusal or error from error
@@ -194,7 +195,9 @@ def write_contacts(workspace: Workspace, contacts: Iterable[ContactRow], *, now:
         _execute(cursor, UPDATE_CONTACTS, workspace, contacts, now)
 
 
-def _execute(cursor: Any, statement: str, workspace: Workspace, contacts: Iterable[ContactRow], now: datetime) -> None:
+def _execute(
+    cursor: CursorWrapper, statement: str, workspace: Workspace, contacts: Iterable[ContactRow], now: datetime
+) -> None:
     rows = orjson.dumps(list(contacts)).decode()
     cursor.execute(statement, {"rows": rows, "workspace": workspace.pk, "now": now})
 

@@ -303,7 +303,7 @@ def _take_newer_statement(kept: Contact, gone: Contact, names: Sequence[str]) ->
             setattr(kept, name, getattr(gone, name))
 
 
-def _united(held: dict[str, Any], offered: dict[str, Any]) -> dict[str, Any]:
+def _united(held: dict[str, str], offered: dict[str, str]) -> dict[str, str]:
     """Return `held` and the missing names of `offered`, at most `MOST_ATTRIBUTES`."""
     missing = [(name, value) for name, value in offered.items() if name not in held]
     return dict([*held.items(), *missing][:MOST_ATTRIBUTES])

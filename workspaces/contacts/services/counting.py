@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from django.db import OperationalError, connection, transaction
 from django.db.models import Q, Sum
@@ -141,7 +141,7 @@ def attach_sizes(workspace: Workspace, segments: Iterable[Segment]) -> list[Segm
     return some
 
 
-def count_matching(workspace: Workspace, filter: Mapping[str, Any]) -> int | None:
+def count_matching(workspace: Workspace, filter: Mapping[str, object]) -> int | None:
     """Count the contacts that a checked filter finds, or return None if that takes longer than a second."""
     if has_only_facets(filter):
         return count_by_facets(workspace, {"found": filter_to_q(filter)})["found"]

@@ -281,7 +281,7 @@ def is_too_long(cells: Sequence[str], columns: Sequence[str]) -> bool:
     return any(map(str.strip, cells[len(columns) :]))
 
 
-def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str], country: str) -> dict[str, Any]:
+def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str], country: str) -> dict[str, object]:
     """Turn a file's cells into a row for `import_contacts`. Empty cells are left out."""
     row: dict[str, Any] = {}
     attributes: dict[str, str] = {}
@@ -303,7 +303,7 @@ def row_of(cells: Sequence[str], mapping: Sequence[str], *, tags: Sequence[str],
     return row
 
 
-def _value(field: str, text: str, country: str) -> Any:
+def _value(field: str, text: str, country: str) -> str | bool | list[str]:
     if field == "tags":
         return [tag for part in BETWEEN_TAGS.split(text) if (tag := _tag(part.strip()))]
     if field == "opted_out":
@@ -341,7 +341,7 @@ def exported_lines(workspace: Workspace) -> Iterator[str]:
     """Yield a workspace's contacts as lines of CSV, oldest first. Only 1,000 rows are in memory at a time."""
     names = _attribute_names(workspace)
     yield csv_line([*FIELDS, *(f"{ATTRIBUTE}{name}" for name in names)])
-    rows: Any = Contact.objects.of(workspace).order_by("created_at", "id").values(*EXPORTED)
+    rows = Contact.objects.of(workspace).order_by("created_at", "id").values(*EXPORTED)
     for row in rows.iterator(chunk_size=1_000):
         yield csv_line(written_row(row, names))
 

@@ -30,7 +30,7 @@ SEGMENT_DELETED = "segment.deleted"
 COMPARED_FIELDS = ("name", "phone", "email", "tags", "timezone", "country", "attributes")
 
 # The name of an event and its data.
-NamedEvent = tuple[str, Mapping[str, Any]]
+NamedEvent = tuple[str, Mapping[str, object]]
 
 
 def contact_reading(contact: Contact | ContactRow) -> dict[str, Any]:

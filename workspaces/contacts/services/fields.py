@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 from zoneinfo import ZoneInfo, available_timezones
 
 import phonenumbers
@@ -188,7 +188,7 @@ class ValueRefused(InvalidInput):
     """A value is not valid for its field of a contact."""
 
 
-def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False, subject: str = "") -> str:
+def checked_text(name: str, value: object, *, longest: int, multiline: bool = False, subject: str = "") -> str:
     """Return a text trimmed, or "" if none of its characters is visible."""
     if _is_plain(value, longest):
         return str.strip(value)
@@ -205,7 +205,7 @@ def checked_text(name: str, value: Any, *, longest: int, multiline: bool = False
     return _short(name, text, longest, subject) if has_visible_text(text) else ""
 
 
-def _is_plain(value: Any, longest: int) -> bool:
+def _is_plain(value: object, longest: int) -> TypeGuard[str]:
     """Return whether a text is short, printable ASCII, which needs no further checks. Most texts are."""
     return isinstance(value, str) and len(value) <= longest and value.isascii() and value.isprintable()
 
@@ -216,7 +216,7 @@ def _short(name: str, text: str, longest: int, subject: str) -> str:
     return text
 
 
-def checked_phone(value: Any) -> Phone | None:
+def checked_phone(value: object) -> Phone | None:
     """Return a phone number with its country, or None for an empty value."""
     text = checked_text("phone", value, longest=60)
     if not text:
@@ -228,7 +228,7 @@ def checked_phone(value: Any) -> Phone | None:
     return found
 
 
-def checked_email(value: Any) -> str | None:
+def checked_email(value: object) -> str | None:
     text = checked_text("email", value, longest=LONGEST_EMAIL)
     if not text:
         return None
@@ -239,11 +239,11 @@ def checked_email(value: Any) -> str | None:
     return text
 
 
-def checked_name(value: Any) -> str:
+def checked_name(value: object) -> str:
     return checked_text("name", value, longest=LONGEST_NAME)
 
 
-def checked_tags(value: Any, *, name: str = "tags") -> list[str]:
+def checked_tags(value: object, *, name: str = "tags") -> list[str]:
     """Return the tags trimmed and without duplicates. Of two spellings the first stays."""
     words = name.replace("_", " ")
     if not isinstance(value, list):
@@ -253,7 +253,7 @@ def checked_tags(value: Any, *, name: str = "tags") -> list[str]:
     return distinct_tags(_checked_tag(tag, name, number) for number, tag in enumerate(value))
 
 
-def _checked_tag(value: Any, name: str, number: int) -> str:
+def _checked_tag(value: object, name: str, number: int) -> str:
     if _is_plain(value, LONGEST_TAG) and (plain := str.strip(value)):
         return plain
     subject = f"Each entry of the {name.replace('_', ' ')} field"
@@ -263,7 +263,7 @@ def _checked_tag(value: Any, name: str, number: int) -> str:
     return tag
 
 
-def checked_timezone(value: Any) -> str | None:
+def checked_timezone(value: object) -> str | None:
     text = checked_text("timezone", value, longest=LONGEST_EMAIL)
     if text and text not in known_zones():
         message = "The timezone field must be an IANA time zone such as Europe/Berlin."
@@ -279,14 +279,14 @@ def countries() -> dict[str, str]:
     return {code: name for code, name in pairs}  # noqa: C416  # each line is a list of two
 
 
-def checked_country(value: Any) -> str | None:
+def checked_country(value: object) -> str | None:
     text = checked_text("country", value, longest=LONGEST_EMAIL).upper()
     if text and text not in countries():
         raise ValueRefused("The country field must be a country's code of two letters such as DE.", field="country")
     return text or None
 
 
-def checked_attributes(value: Any, *, name: str = "attributes") -> dict[str, str]:
+def checked_attributes(value: object, *, name: str = "attributes") -> dict[str, str]:
     """Return named texts, at most fifty."""
     if not isinstance(value, Mapping):
         raise ValueRefused(f"The {name} field must be an object.", field=name)
@@ -304,14 +304,14 @@ def checked_attributes(value: Any, *, name: str = "attributes") -> dict[str, str
     }
 
 
-def checked_opt_out(value: Any) -> bool:
+def checked_opt_out(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueRefused("The opted out field must be true or false.", field="opted_out")
     return value
 
 
 # The check of each field. A checked phone number is a `Phone` with its country.
-CHECKS: Mapping[str, Callable[[Any], Any]] = {
+CHECKS: Mapping[str, Callable[[object], object]] = {
     "name": checked_name,
     "phone": checked_phone,
     "email": checked_email,

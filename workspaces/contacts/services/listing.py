@@ -1,11 +1,11 @@
 """Reads the newest contacts that meet filters, however many others there are."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from workspaces.contacts.models import Segment
+from workspaces.contacts.models import Contact, Segment
 from workspaces.contacts.services.counting import count_by_facets
 from workspaces.contacts.services.segments import FACETS, filter_to_q, filter_to_sql, has_only_facets, segment_contacts
 
@@ -15,7 +15,7 @@ ORDER BY contact.created_at DESC, contact.id DESC LIMIT %s
 """
 
 
-def newest_keys(rows: "QuerySet[Any]", most: int) -> list[int] | None:
+def newest_keys(rows: "QuerySet[Contact]", most: int) -> list[int] | None:
     """Return the primary keys of the contacts that a query finds, newest first, or None if there are more than `most`.
 
     They are put in order here. For a query with an order and a small limit, PostgreSQL often walks through all contacts

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection, transaction
 
@@ -108,7 +108,7 @@ RETURNING contact.id, contact.workspace_id, statement.was_out, statement.source 
 
 
 def _write(statements: Collection[ConsentStatement], now: datetime) -> list[tuple[int, int, bool, bool]]:
-    values: dict[str, Any] = {
+    values: dict[str, datetime | str] = {
         "now": now,
         "contacts": integers([statement.contact for statement in statements]),
         "times": timestamps([statement.at for statement in statements]),

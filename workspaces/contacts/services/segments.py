@@ -39,22 +39,22 @@ class FilterRefused(InvalidInput):
     field = "filter"
 
 
-def _tags(name: str) -> Callable[[Any], list[str]]:
-    def check(value: Any) -> list[str]:
+def _tags(name: str) -> Callable[[object], list[str]]:
+    def check(value: object) -> list[str]:
         return checked_tags(value, name=name)
 
     return check
 
 
-def _platform(value: Any) -> str:
+def _platform(value: object) -> str:
     if not isinstance(value, str) or value not in CHANNEL_TYPES:
         names = ", ".join(CHANNEL_TYPES)
         raise ValueRefused(f"The has channel field must be one of: {names}.", field="has_channel")
     return value
 
 
-def _time(name: str) -> Callable[[Any], str]:
-    def check(value: Any) -> str:
+def _time(name: str) -> Callable[[object], str]:
+    def check(value: object) -> str:
         try:
             found = parse_aware_datetime(value)
         except DateTimeOutOfRange as error:
@@ -67,7 +67,7 @@ def _time(name: str) -> Callable[[Any], str]:
     return check
 
 
-CHECKS: Mapping[str, Callable[[Any], Any]] = {
+CHECKS: Mapping[str, Callable[[object], object]] = {
     "tags_any": _tags("tags_any"),
     "tags_all": _tags("tags_all"),
     "tags_none": _tags("tags_none"),
@@ -80,7 +80,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def checked_filter(given: Any) -> dict[str, Any]:
+def checked_filter(given: object) -> dict[str, object]:
     """Return the filter's non-empty conditions, each in the form in which it is stored.
 
     Raises `FilterRefused` with every error, by its dotted name.
@@ -88,7 +88,7 @@ def checked_filter(given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise FilterRefused("The filter field must be an object.")
     errors: dict[str, list[str]] = {}
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     for name, value in given.items():
         try:
             if name not in CHECKS:
@@ -130,7 +130,7 @@ TAG_CONDITIONS: Final = ("tags_any", "tags_all", "tags_none")
 FACETS = frozenset({"tags_any", "tags_all", "tags_none", "country", "timezone", "has_channel"})
 
 
-def has_only_facets(filter: Mapping[str, Any]) -> bool:
+def has_only_facets(filter: Mapping[str, object]) -> bool:
     """Return whether a checked filter has only conditions that `ContactFacetCount` can count."""
     return FACETS.issuperset(filter)
 
@@ -149,7 +149,7 @@ class SqlCondition(NamedTuple):
     """An SQL condition that the index `contact_newest` can answer, and its parameters."""
 
     sql: str
-    values: list[Any]
+    values: list[str | int | datetime | None]
 
 
 def _fact(kind: FactKind, value: str, name: str = "") -> SqlCondition:
@@ -185,12 +185,12 @@ SQL_CONDITIONS: Mapping[str, Callable[[Any], SqlCondition]] = {
 }
 
 
-def filter_to_sql(filter: Mapping[str, Any]) -> SqlCondition:
+def filter_to_sql(filter: Mapping[str, object]) -> SqlCondition:
     """Return a checked filter as one SQL condition for counting."""
     return _joined("AND", [SqlCondition("true", []), *(SQL_CONDITIONS[name](value) for name, value in filter.items())])
 
 
-def filter_to_q(filter: Mapping[str, Any]) -> Q:
+def filter_to_q(filter: Mapping[str, object]) -> Q:
     """Return a checked filter as one `Q`. An empty filter matches every contact of the workspace."""
     condition = Q()
     for name, value in filter.items():
@@ -242,11 +242,13 @@ class SegmentChanges(TypedDict, total=False):
     """The fields that may be changed. A filter is replaced as a whole."""
 
     name: str
-    filter: Mapping[str, Any]
+    filter: Mapping[str, object]
 
 
 @transaction.atomic
-def create_segment(*, workspace: Workspace, name: str, filter: Mapping[str, Any], now: datetime, by: Actor) -> Segment:
+def create_segment(
+    *, workspace: Workspace, name: str, filter: Mapping[str, object], now: datetime, by: Actor
+) -> Segment:
     """Save a filter under a name.
 
     Raises `FilterRefused`, `SegmentNameTaken`, `SegmentLimitReached`.
@@ -313,16 +315,18 @@ def _name(segment: Segment, name: str) -> None:
         raise SegmentNameMissing
 
 
-def _save(segment: Segment, **options: Any) -> None:
+def _save(segment: Segment, *, force_insert: bool = False) -> None:
     try:
-        segment.save(**options)
+        segment.save(force_insert=force_insert)
     except IntegrityError as error:
         if violated_constraint(error) == "segment_name_once_per_workspace":
             raise SegmentNameTaken from error
         raise
 
 
-def _record_change(segment: Segment, event: str, *, by: Actor, now: datetime, **more: Any) -> None:
+def _record_change(
+    segment: Segment, event: str, *, by: Actor, now: datetime, **more: Mapping[str, Mapping[str, object]]
+) -> None:
     workspace = segment.workspace
     details = {"segment": str(segment.uuid), "name": segment.name}
     changes = from_differences(more.get("changes", {}))

@@ -1,7 +1,6 @@
 """Actions on one conversation or on many: mark as read, assign, close, snooze, opt the contact out."""
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -46,18 +45,18 @@ class ChangeConversation(ConversationDetail):
             return self.show(self.find(uuid), status=409, refusal=in_page_language(error.message))
         return redirect(ONE, conversation.uuid)
 
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         """Call the button's service. Each subclass has its own."""
         raise NotImplementedError
 
 
 class ReadConversation(ChangeConversation):
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         return mark_read(conversation=conversation, now=timezone.now())
 
 
 class UnreadConversation(ChangeConversation):
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         return mark_unread(conversation=conversation, now=timezone.now())
 
 
@@ -66,7 +65,7 @@ class AssignConversation(ChangeConversation):
 
     keeps_form_data = True
 
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         now, to, seen = timezone.now(), self._chosen(), self.request.POST.get("seen", "")
         return change_conversation(conversation=conversation, now=now, assigned_to=to, if_assigned_to=seen)
 
@@ -76,7 +75,7 @@ class AssignConversation(ChangeConversation):
 
 
 class ConversationStatus(ChangeConversation):
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         is_closed = self.request.POST.get("status") == "closed"
         status = Conversation.Status.CLOSED if is_closed else Conversation.Status.OPEN
         return change_conversation(conversation=conversation, now=timezone.now(), status=status)
@@ -87,7 +86,7 @@ class SnoozeConversation(ChangeConversation):
 
     keeps_form_data = True
 
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         sent, now = self.request.POST, timezone.now()
         if sent.get("for") == "nothing":
             return snooze_conversation(conversation=conversation, until=None, now=now)
@@ -100,7 +99,7 @@ class SnoozeConversation(ChangeConversation):
 class OptOut(ChangeConversation):
     """Opts the contact out as they told the team, or in again."""
 
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         if self.request.POST.get("opted_out") == "yes":
             source = Contact.OptOutSource.DASHBOARD
             return opt_out_contact(contact=conversation.contact, source=source, now=timezone.now())
@@ -110,11 +109,11 @@ class OptOut(ChangeConversation):
 class EnterKey(ChangeConversation):
     """Changes which key sends, for the person who presses the button."""
 
-    def change(self, conversation: Conversation) -> Any:
+    def change(self, conversation: Conversation) -> object:
         return set_enter_key(user=self.user, sends=self.request.POST.get("enter") == "sends")
 
 
-Change = Callable[[Conversation], Any]
+Change = Callable[[Conversation], object]
 
 
 class ChangeConversations(InboxPage):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -38,7 +37,7 @@ class Composer:
     was_kept: bool = False
 
     @property
-    def parameters(self) -> list[dict[str, Any]]:
+    def parameters(self) -> list[dict[str, str]]:
         """The parameters of the chosen template with their typed values."""
         if self.template is None:
             return []

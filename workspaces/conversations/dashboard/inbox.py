@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from agency.models import User
 from agency.pages.form_drafts import pop_form_draft
 from agency.pages.notifications import UnreadMessages, UnreadPage
+from agency.pages.registry import StrOrPromise
 from config.api.fields import DateTimeOutOfRange, parse_aware_datetime
 from config.event_streams import EventStreamResponse, latest_entry_id
 from workspaces.contacts.dashboard.tasks import shown_tasks
@@ -232,7 +233,7 @@ class InboxList:
         return f"?{urlencode(kept)}" if kept else ""
 
     @property
-    def empty(self) -> Any:
+    def empty(self) -> StrOrPromise:
         return EMPTY[self.view]
 
 
@@ -251,7 +252,7 @@ class InboxPage(DashboardView):
         *,
         composer: Composer | None = None,
         status: int = 200,
-        **more: Any,
+        **more: object,
     ) -> HttpResponse:
         """Render the inbox. `composer` is a refused one with its typed values."""
         context: dict[str, Any] = {"newest_entry": latest_entry_id(inbox_topic(self.workspace.pk))}
@@ -278,7 +279,7 @@ class InboxPage(DashboardView):
         older = {"view": view.value, "after": write_position(more)}
         return InboxList(view, "", rows, urlencode(older) if more else "")
 
-    def _views(self) -> list[tuple[View, Any, str]]:
+    def _views(self) -> list[tuple[View, StrOrPromise, str]]:
         counts = view_counts(workspace=self.workspace, user=self.user)
         return [
             (view, label, f"{MOST_COUNTED - 1}+" if counts[view] >= MOST_COUNTED else str(counts[view]))
@@ -291,7 +292,7 @@ class InboxPage(DashboardView):
     def _has_any(self) -> bool:
         return Conversation.objects.of(self.workspace).exists()
 
-    def _thread(self, conversation: Conversation, composer: Composer | None) -> dict[str, Any]:
+    def _thread(self, conversation: Conversation, composer: Composer | None) -> dict[str, object]:
         asked, now = self.request.GET, timezone.now()
         before = read_position(asked.get("earlier", ""))
         mode, template = asked.get("mode", ""), asked.get("template", "")

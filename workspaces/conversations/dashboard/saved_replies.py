@@ -1,6 +1,6 @@
 """Dashboard pages about saved replies, and the text that the composer inserts."""
 
-from typing import Any
+from collections.abc import Mapping
 from uuid import UUID
 
 from django import forms
@@ -78,14 +78,14 @@ class SavedReplyNew(DashboardForm[SavedReplyForm]):
     creates = True
     template_name = FORM
 
-    def make_form(self, data: Any = None) -> SavedReplyForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SavedReplyForm:
         return SavedReplyForm(data)
 
     def save(self, form: SavedReplyForm) -> HttpResponse:
         made = create_saved_reply(workspace=self.workspace, now=timezone.now(), by=self.by, **form.cleaned_data)
         return self.done(_("%(name)s was saved.") % {"name": made.name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"heading": _("New saved reply"), "submit": _("Save reply")}
 
 
@@ -96,7 +96,7 @@ class SavedReplyDetail(DashboardView):
     form_page = ONE
     reply: SavedReply
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(SavedReply.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise SavedReplyNotFound
@@ -107,14 +107,14 @@ class SavedReplyDetail(DashboardView):
 class SavedReplyPage(SavedReplyDetail, DashboardForm[SavedReplyForm]):
     template_name = FORM
 
-    def make_form(self, data: Any = None) -> SavedReplyForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SavedReplyForm:
         return SavedReplyForm(data, initial={"name": self.reply.name, "text": self.reply.text})
 
     def save(self, form: SavedReplyForm) -> HttpResponse:
         saved = change_saved_reply(reply=self.reply, now=timezone.now(), by=self.by, **form.cleaned_data)
         return self.done(_("%(name)s was saved.") % {"name": saved.name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"heading": self.reply.name, "submit": _("Save"), "reply": self.reply}
 
 
@@ -123,14 +123,14 @@ class SavedReplyDelete(SavedReplyDetail, DashboardForm[ConfirmationForm]):
 
     template_name = FORM
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         remove_saved_reply(reply=self.reply, by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.reply.name}, LIST)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "heading": _("Delete %(name)s?") % {"name": self.reply.name},
             "submit": _("Delete saved reply"),

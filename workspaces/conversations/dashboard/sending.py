@@ -49,7 +49,7 @@ class SendMessage(ConversationDetail):
     stored: StoredFile | None = None
     refusal: DomainError | None = None
 
-    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+    def prepare(self, request: HttpRequest, *args: object, **ids: UUID | None) -> None:
         """Store the uploaded file. A file that no message uses is removed later."""
         file = request.FILES.get("file")
         if file is None:
@@ -72,7 +72,7 @@ class SendMessage(ConversationDetail):
             return self.show(conversation, composer=composer, status=422, nonce=request.POST.get("nonce"))
         return redirect(ONE, conversation.uuid)
 
-    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def refuse_out_of_date(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         """Show what was typed again."""
         conversation = self.find(ids["uuid"])
         composer = self._composer(conversation)
@@ -145,7 +145,7 @@ class AddNote(ConversationDetail):
             return self._show_again(conversation, in_page_language(error.message))
         return self.done(_("The note was added."), ONE, conversation.uuid)
 
-    def refuse_out_of_date(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def refuse_out_of_date(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         """Show what was typed again."""
         conversation = self.find(ids["uuid"])
         composer = composer_of(conversation, now=timezone.now(), mode=ComposerMode.NOTE)

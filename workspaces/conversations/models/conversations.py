@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Self
+from typing import Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -71,7 +71,7 @@ class Conversation(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[ConversationQuerySet] = ConversationQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -119,7 +119,7 @@ class Conversation(models.Model):
         return self.last_inbound_at + WINDOW
 
     @property
-    def shown_last_message(self) -> dict[str, Any] | None:
+    def shown_last_message(self) -> dict[str, object] | None:
         """The last message as lists show it, read from the conversation's columns."""
         if self.last_message_uuid is None:
             return None
@@ -222,7 +222,7 @@ class SavedReply(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[SavedReplyQuerySet] = SavedReplyQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = SavedReplyQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "saved replies"

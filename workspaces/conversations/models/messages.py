@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -99,7 +99,7 @@ class Message(models.Model):
     edited_at = models.DateTimeField(null=True)
     removed_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[MessageQuerySet] = MessageQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = MessageQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -133,7 +133,7 @@ class Message(models.Model):
         return self.error_code == OUTCOME_UNKNOWN and self.sent_at is not None
 
     @property
-    def shown_reactions(self) -> list[dict[str, Any]]:
+    def shown_reactions(self) -> list[dict[str, object]]:
         """The reactions that were not removed."""
         return [{**one, "at": datetime.fromisoformat(one["at"])} for one in self.reactions if one["emoji"]]
 

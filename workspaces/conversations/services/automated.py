@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 from django.db import connection
@@ -122,7 +122,11 @@ def _columns(drafts: Sequence[OutgoingDraft]) -> dict[str, str]:
 
 def _show_last(newest: Mapping[int, int], now: datetime) -> None:
     """Show the newest message of each conversation in lists. `newest` holds messages by conversations."""
-    values: dict[str, Any] = {"now": now, "longest": LONGEST_PREVIEW, "messages": integers(newest.values())}
+    values: dict[str, str | int | datetime] = {
+        "now": now,
+        "longest": LONGEST_PREVIEW,
+        "messages": integers(newest.values()),
+    }
     with connection.cursor() as cursor:
         cursor.execute(SHOW_LAST, values)
         if cursor.rowcount < len(newest):

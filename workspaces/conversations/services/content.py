@@ -35,7 +35,7 @@ class Content:
 
     text: str = ""
     media: Media | None = None
-    template: Mapping[str, Any] | None = None
+    template: Mapping[str, object] | None = None
     begun_as: str = ""
 
 
@@ -80,7 +80,7 @@ class TemplateCheck:
     """
 
     name: str
-    check: Callable[[Channel, str, str, Sequence[Any]], str]
+    check: Callable[[Channel, str, str, Sequence[object]], str]
     is_marketing: Callable[[Channel, str, str], bool]
 
 
@@ -177,7 +177,7 @@ def check_content(content: Content, channel: Channel) -> CheckedContent:
     return CheckedContent(Type.TEXT, content.text)
 
 
-def is_marketing(template: Mapping[str, Any], channel: Channel) -> bool:
+def is_marketing(template: Mapping[str, object], channel: Channel) -> bool:
     """Return whether a template may only go to people who want marketing."""
     name, language = str(template["name"]), str(template["language"])
     return any(check.is_marketing(channel, name, language) for check in template_checks)
@@ -233,7 +233,7 @@ class TemplateChoice:
     language: str
     preview: str
     parameters: tuple[TemplateParameter, ...]
-    filled: Callable[[Sequence[str]], Mapping[str, Any]]
+    filled: Callable[[Sequence[str]], Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Lists and locks conversations, records their events, and tells open inbox pages what has changed."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -195,10 +196,10 @@ def announce_changes(changed: Iterable[tuple[int, int]]) -> None:
     transaction.on_commit(publish_after_commit, robust=True)
 
 
-def _entries(conversations: dict[int, set[int]]) -> dict[str, dict[str, Any]]:
+def _entries(conversations: dict[int, set[int]]) -> dict[str, dict[str, object]]:
     few = {workspace: ids for workspace, ids in conversations.items() if len(ids) <= MOST_NAMED}
     named: set[int] = set().union(*few.values())
-    uuids: dict[int, Any] = {}
+    uuids: dict[int, UUID] = {}
     if named:
         with connection.cursor() as cursor:
             cursor.execute(UUIDS, [integers(named)])
@@ -234,11 +235,16 @@ def record_message_events(happened: Sequence[EventKey], *, now: datetime) -> Non
     _record("message", happened, _messages, now)
 
 
-def _record(resource: str, happened: Sequence[EventKey], load: Any, now: datetime) -> None:
+def _record(
+    resource: str,
+    happened: Sequence[EventKey],
+    load: Callable[[Collection[int]], Mapping[int, Conversation | Message]],
+    now: datetime,
+) -> None:
     wanted = list(_wanted(happened))
     if not wanted:
         return
-    rows: Mapping[int, Any] = load({row for _, _, row in wanted})
+    rows = load({row for _, _, row in wanted})
     tenants = _tenants({workspace for _, workspace, _ in wanted})
     record_events(
         NewEvent(tenant=tenants[workspace], name=name, data={resource: rows[row]}, occurred_at=now)

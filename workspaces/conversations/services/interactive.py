@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from workspaces.conversations.models.messages import Type
 from workspaces.conversations.services.content import RULES, CheckedContent
@@ -132,7 +132,7 @@ def _in_form(
     body = _lines(body, _hidden_descriptions(form, options))
     if not (_fits(form, options) and _measure(platform)(body) <= form.longest_text):
         return None
-    found: dict[str, Any] = {"style": form.style.value, "options": [_option(form, one) for one in options]}
+    found: dict[str, object] = {"style": form.style.value, "options": [_option(form, one) for one in options]}
     if form.style is Style.LIST:
         label = list_button.strip()
         found["list_button"] = label if 0 < len(label) <= LONGEST_BUTTON else DEFAULT_LIST_BUTTON

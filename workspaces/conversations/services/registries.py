@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from config.hooks import Registry
 from workspaces.conversations.facts import ChannelReference
@@ -27,7 +27,7 @@ class IncomingMessage:
     type: str
     text: str
     payload: str
-    details: Mapping[str, Any]
+    details: Mapping[str, object]
     at: datetime
     is_first: bool = False
     opts_out: bool = False
@@ -90,7 +90,7 @@ class IncomingReferral:
     channel: ChannelReference
     conversation_id: int
     contact_id: int
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
     at: datetime
 
 
@@ -126,7 +126,7 @@ class IncomingComment:
     parent_id: str
     post_id: str
     text: str
-    details: Mapping[str, Any]
+    details: Mapping[str, object]
     at: datetime
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Exists, OuterRef
 from django.utils.timezone import now
 
@@ -109,7 +109,7 @@ def forget_messages(batch: int = BATCH) -> int:
     return len(gone)
 
 
-def _update_conversations(cursor: Any, gone: Sequence[RemovedMessage]) -> None:
+def _update_conversations(cursor: CursorWrapper, gone: Sequence[RemovedMessage]) -> None:
     conversations = sorted({row[1] for row in gone})
     cursor.execute(UPDATE_LAST_MESSAGES, [LONGEST_PREVIEW, integers([row[0] for row in gone]), integers(conversations)])
     received = [row for row in gone if row[3]]

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.utils.translation import gettext_lazy as _
 
 from agency.notification_kinds import NotificationKind
@@ -96,7 +97,7 @@ def record_send_results(results: Sequence[SendResult], *, now: datetime) -> int:
     return len(rows)
 
 
-def _forget_echoes(cursor: Any, accepted: Mapping[int, str]) -> None:
+def _forget_echoes(cursor: CursorWrapper, accepted: Mapping[int, str]) -> None:
     cursor.execute(FORGET_ECHOES, [integers(accepted), texts(accepted.values())])
     same = cursor.fetchall()
     if same:

@@ -1,7 +1,7 @@
 """The agency API below one sub-account's path: its add-ons, its channels and its API keys."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -163,7 +163,7 @@ class PlaintextIdempotency(Idempotency["SubAccountKeyViewSet"]):
         return json_response({"data": {**data, "key": plaintext}}, status)
 
 
-def _context(data: dict[str, Any]) -> str:
+def _context(data: Mapping[str, object]) -> str:
     return f"workspace_key#{data['uuid']}"
 
 
@@ -173,7 +173,7 @@ class SubAccountKeyViewSet(NestedSubAccountViewSet):
     lookup_url_kwarg = "key"
     not_found = KeyNotFound
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse a key without the ability before an `Idempotency-Key` is looked at, which might show a plaintext."""
         super().initial(request, *args, **kwargs)
         if self.action in KEY_CREATING_ACTIONS and not self.caller.can_make_keys:

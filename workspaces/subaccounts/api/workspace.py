@@ -34,7 +34,7 @@ class OpeningHoursSerializer(Serializer):
     def get_fields(self) -> dict[str, Any]:
         return {day: self._day(WEEK[day]) for day in DAYS}
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> object:
         """Refuse unknown days: to leave one out would close it."""
         if isinstance(data, dict):
             check_days(data)

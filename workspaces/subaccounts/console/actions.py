@@ -1,6 +1,6 @@
 """Actions on one sub-account: its plan, add-ons, owner and channels, and opening its dashboard as customer."""
 
-from typing import Any
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.contrib import messages
@@ -43,7 +43,7 @@ class PlanChoice(SubAccountDetailView, FormPage[PlanForm]):
 
     template_name = "subaccounts/assign_plan.html"
 
-    def make_form(self, data: Any = None) -> PlanForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PlanForm:
         plans = Plan.objects.filter(agency=self.agency, archived_at=None).order_by("name_key", "id")
         return PlanForm(data, plans=plans, initial={"plan": self.workspace.plan.uuid if self.workspace.plan else None})
 
@@ -53,7 +53,7 @@ class PlanChoice(SubAccountDetailView, FormPage[PlanForm]):
         message = _("%(name)s now has the plan %(plan)s.") % {"name": self.workspace.name, "plan": plan.name}
         return self.done(message, PAGE, self.workspace.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Plan of %(name)s") % {"name": self.workspace.name},
@@ -83,14 +83,14 @@ class AddonGrant(SubAccountDetailView):
 class AddonRevoke(SubAccountDetailView, FormPage[ConfirmationForm]):
     addon: Addon
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         found = with_id(Addon.objects.filter(agency=self.agency, held_by__workspace=self.workspace), ids["addon"])
         if found is None:
             raise AddonNotFound
         self.addon = found
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -98,7 +98,7 @@ class AddonRevoke(SubAccountDetailView, FormPage[ConfirmationForm]):
         message = _("%(addon)s was revoked from %(name)s.") % {"addon": self.addon.name, "name": self.workspace.name}
         return self.done(message, PAGE, self.workspace.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         names = {"addon": self.addon.name, "name": self.workspace.name}
         return {
             "crumbs": self.crumbs(),
@@ -113,7 +113,7 @@ class AddonRevoke(SubAccountDetailView, FormPage[ConfirmationForm]):
 
 
 class OwnerChange(SubAccountDetailView, FormPage[OwnerForm]):
-    def make_form(self, data: Any = None) -> OwnerForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> OwnerForm:
         initial = {"name": self.workspace.owner_name, "email": self.workspace.owner_email}
         return OwnerForm(data, initial=initial)
 
@@ -124,7 +124,7 @@ class OwnerChange(SubAccountDetailView, FormPage[OwnerForm]):
             message % {"owner": self.workspace.owner_name, "name": self.workspace.name}, PAGE, self.workspace.uuid
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Owner of %(name)s") % {"name": self.workspace.name},
@@ -152,14 +152,14 @@ class OwnerInvite(SubAccountDetailView):
 class ChannelDisconnect(SubAccountDetailView, FormPage[ConfirmationForm]):
     channel: Channel
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         found = with_id(self.workspace.channels.all(), ids["channel"])
         if found is None:
             raise ChannelNotFound
         self.channel = found
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -170,7 +170,7 @@ class ChannelDisconnect(SubAccountDetailView, FormPage[ConfirmationForm]):
     def names(self) -> dict[str, str]:
         return {"channel": self.channel.name, "name": self.workspace.name}
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Disconnect %(channel)s from %(name)s?") % self.names(),

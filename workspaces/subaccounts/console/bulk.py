@@ -31,7 +31,7 @@ from workspaces.subaccounts.services import (
 from workspaces.subaccounts.services.notifications import LONGEST_MESSAGE, send_owner_message
 
 
-def filter_by_query(query: str, rows: "QuerySet[Any]") -> "QuerySet[Any]":
+def filter_by_query(query: str, rows: "QuerySet[Workspace]") -> "QuerySet[Workspace]":
     """Apply the filters of the list's query string. A value that no sub-account can have matches no row."""
     try:
         return ConsoleSubAccountFilterSet.apply(QueryParameters(query), rows)
@@ -116,7 +116,7 @@ def _plan(call: BulkCall) -> Plan:
     return found
 
 
-def _addon(call: BulkCall, **more: Any) -> Addon:
+def _addon(call: BulkCall, **more: object) -> Addon:
     found = Addon.objects.filter(agency=call.agency, uuid=call.parameters["addon"], **more).first()
     if found is None:
         raise AddonNotFound
@@ -161,20 +161,20 @@ def _write(call: BulkCall) -> bool:
     return True
 
 
-def _plan_form(agency: Agency, data: Any) -> PlanForm:
+def _plan_form(agency: Agency, data: Mapping[str, object] | None) -> PlanForm:
     plans = Plan.objects.filter(agency=agency, archived_at=None).order_by("name_key", "id")
     return PlanForm(data, plans=plans)
 
 
-def _grant_form(agency: Agency, data: Any) -> AddonForm:
+def _grant_form(agency: Agency, data: Mapping[str, object] | None) -> AddonForm:
     return AddonForm(data, addons=Addon.objects.filter(agency=agency, archived_at=None).order_by("name_key", "id"))
 
 
-def _revoke_form(agency: Agency, data: Any) -> AddonForm:
+def _revoke_form(agency: Agency, data: Mapping[str, object] | None) -> AddonForm:
     return AddonForm(data, addons=Addon.objects.filter(agency=agency).order_by("name_key", "id"))
 
 
-def _addon_of(form: forms.Form) -> dict[str, Any]:
+def _addon_of(form: forms.Form) -> dict[str, str]:
     return {"addon": str(form.cleaned_data["addon"].uuid)}
 
 

@@ -88,7 +88,7 @@ class AddonForm(forms.Form):
         )
 
 
-def initial_values(workspace: Workspace) -> dict[str, Any]:
+def initial_values(workspace: Workspace) -> dict[str, str]:
     return {
         "name": workspace.name,
         "business_type": workspace.business_type or "",

@@ -1,8 +1,7 @@
 """The console's list of sub-accounts, the page of one, and the pages that create, edit and suspend it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -17,7 +16,7 @@ from agency.models import ActivityEntry, Addon, Agency, Plan
 from agency.pages.activity import action_label
 from agency.pages.forms import ReasonForm
 from agency.pages.pagination import count_capped, keyset_page, read_pages, with_id
-from agency.pages.registry import Alert
+from agency.pages.registry import Alert, StrOrPromise
 from agency.pages.tables import Choices, Column, Filter, ListPage, Table
 from agency.services.bulk import actions_on
 from config.api.requests import QueryParameters
@@ -89,7 +88,7 @@ class Filters:
     def any(self) -> bool:
         return ConsoleSubAccountFilterSet.is_sent(QueryParameters(self.query))
 
-    def apply(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
+    def apply(self, rows: "QuerySet[Workspace]") -> "QuerySet[Workspace]":
         """Apply the filters. A value that no sub-account can have matches no row."""
         return filter_by_query(self.query, rows)
 
@@ -166,16 +165,16 @@ class SubAccountDetailView(ConsoleView):
     nav = NAV
     workspace: Workspace
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Workspace.objects.of(self.agency).select_related("plan", "owner"), ids["uuid"])
         if found is None:
             raise WorkspaceNotFound
         self.workspace = found
 
-    def activity(self) -> Any:
+    def activity(self) -> "QuerySet[ActivityEntry]":
         return ActivityEntry.objects.filter(agency=self.agency, workspace_uuid=self.workspace.uuid)
 
-    def crumbs(self) -> list[Any]:
+    def crumbs(self) -> list[tuple[StrOrPromise, str]]:
         return [breadcrumb(TITLE, NAV), breadcrumb(self.workspace.name, PAGE, self.workspace.uuid)]
 
     def back(self, message: str) -> HttpResponse:
@@ -216,7 +215,7 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
     nav = NAV
     creates = True
 
-    def make_form(self, data: Any = None) -> NewSubAccountForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> NewSubAccountForm:
         plans = plans_of(self.agency)
         return NewSubAccountForm(data, plans=plans, initial={"timezone": timezone.get_current_timezone_name()})
 
@@ -224,19 +223,19 @@ class SubAccountNew(FormPage[NewSubAccountForm]):
         workspace = create_workspace(agency=self.agency, now=timezone.now(), by=self.by, **form.cleaned_data)
         return self.done(_("%(name)s was created.") % {"name": workspace.name}, PAGE, workspace.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [breadcrumb(TITLE, NAV)], "heading": _("New sub-account"), "submit": _("Create sub-account")}
 
 
 class SubAccountEdit(SubAccountDetailView, FormPage[SubAccountForm]):
-    def make_form(self, data: Any = None) -> SubAccountForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SubAccountForm:
         return SubAccountForm(data, initial=initial_values(self.workspace))
 
     def save(self, form: SubAccountForm) -> HttpResponse:
         self.workspace = change_workspace(workspace=self.workspace, by=self.by, **form.cleaned_data)
         return self.back(_("%(name)s was saved."))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Edit %(name)s") % {"name": self.workspace.name},
@@ -245,7 +244,7 @@ class SubAccountEdit(SubAccountDetailView, FormPage[SubAccountForm]):
 
 
 class SubAccountSuspend(SubAccountDetailView, FormPage[ReasonForm]):
-    def make_form(self, data: Any = None) -> ReasonForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ReasonForm:
         return ReasonForm(data)
 
     def save(self, form: ReasonForm) -> HttpResponse:
@@ -253,7 +252,7 @@ class SubAccountSuspend(SubAccountDetailView, FormPage[ReasonForm]):
         suspend_workspace(workspace=self.workspace, reason=reason, now=timezone.now(), by=self.by)
         return self.back(_("%(name)s was suspended."))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Suspend %(name)s?") % {"name": self.workspace.name},

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
@@ -202,7 +202,7 @@ class DashboardView(CustomerView):
     writers_only: ClassVar[bool] = False
     current: CurrentWorkspace
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         """After a switch, lead home instead of to a page about something that only the other workspace has."""
         if request.method != "GET" or request.session.get(SWITCHED_TO_KEY) != request.path:
             return super().dispatch(request, *args, **kwargs)
@@ -242,7 +242,7 @@ class DashboardView(CustomerView):
             return self._refuse_role()
         return self.refuse_other(current.workspace.uuid, current.workspace.name)
 
-    def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def handle(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         """Record each change that agency staff make as customer, unless the service has recorded it."""
         if request.method != "POST" or not self.current.is_opened_by_agency or self.only_looks(request):
             return super().handle(request, *args, **kwargs)
@@ -325,7 +325,7 @@ class DashboardView(CustomerView):
     def _menu(self) -> str:
         return render_menu_of(self.workspace, self.nav, self._counts)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         """Render a page inside the dashboard's frame."""
         frame = {
             "area": "app",

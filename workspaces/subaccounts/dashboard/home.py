@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -211,7 +211,7 @@ class NotificationsRead(DashboardNotificationPage, NotificationsReadPage):
 
 
 class NotificationSettings(DashboardNotificationPage, NotificationSettingsPage):
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "crumbs": [(TITLE, reverse(NOTIFICATIONS))]}
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar, Final
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -47,7 +48,9 @@ class HoursWidget(forms.Widget):
     rows = FEWEST_ROWS
     label: StrOrPromise = ""
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+    def render(
+        self, name: str, value: Any, attrs: Mapping[str, object] | None = None, renderer: object = None
+    ) -> SafeString:
         pairs = [*(value or ()), *([["", ""]] * MOST_INTERVALS)][: self.rows]
         shown = [
             (f"{name}_{row}", start, MIDNIGHT if end == END_OF_DAY else end) for row, (start, end) in enumerate(pairs)
@@ -55,7 +58,7 @@ class HoursWidget(forms.Widget):
         context = {"pairs": shown, "label": self.label, "is_wrong": "aria-invalid" in (attrs or {})}
         return SafeString(render_to_string("subaccounts/dashboard/_hours.html", context))
 
-    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> list[list[str]]:
+    def value_from_datadict(self, data: Mapping[str, Any], files: object, name: str) -> list[list[str]]:
         """Give the pairs that were sent, without empty ones. At most six are looked at."""
         sent = ([data.get(f"{name}_{row}_{end}", "") for end in ("from", "until")] for row in range(MOST_INTERVALS))
         return [pair for pair in sent if any(pair)]
@@ -75,7 +78,7 @@ class HoursField(forms.Field):
         if any(earlier[1] > later[0] for earlier, later in pairwise(value)):
             raise ValidationError(_("These times must not overlap."))
 
-    def has_changed(self, initial: Any, data: Any) -> bool:
+    def has_changed(self, initial: object, data: object) -> bool:
         return (initial or []) != (data or [])
 
 
@@ -114,7 +117,7 @@ class HoursForm(DashboardForm[FormOf]):
     def only_looks(self, request: HttpRequest) -> bool:
         return SAME_HOURS in request.POST
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)

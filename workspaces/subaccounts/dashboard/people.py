@@ -1,8 +1,9 @@
 """The people of a workspace. Its owner invites and removes them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from django import forms
@@ -17,6 +18,7 @@ from agency import limits
 from agency.models import Invitation, User
 from agency.pages.forms import ConfirmationForm, EmailField, LineField
 from agency.pages.pagination import count_capped, read_pages, with_id
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Column, Filter, ListPage, Table, TableState
 from agency.services import InvitationNotFound, withdraw_invitation
 from agency.services.invitations import MOST_WAITING
@@ -54,7 +56,7 @@ class PeoplePage(DashboardView):
     nav = PEOPLE
     writers = OWNER_ROLES
 
-    def crumbs(self) -> list[Any]:
+    def crumbs(self) -> list[tuple[StrOrPromise, str]]:
         return [(TITLE, reverse(PEOPLE))]
 
 
@@ -118,7 +120,7 @@ class Invite(PeoplePage, DashboardForm[PersonForm]):
     creates = True
     writers_only = True
 
-    def make_form(self, data: Any = None) -> PersonForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PersonForm:
         return PersonForm(data)
 
     def save(self, form: PersonForm) -> HttpResponse:
@@ -128,7 +130,7 @@ class Invite(PeoplePage, DashboardForm[PersonForm]):
         message = _("%(email)s is invited, and can work here as soon as the invitation is accepted.")
         return self.done(message % {"email": invitation.email}, PEOPLE)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         text = _("A member can do everything here except manage people, API keys and webhooks.")
         return {"crumbs": self.crumbs(), "heading": _("Invite a person"), "text": text, "submit": _("Invite")}
 
@@ -167,13 +169,13 @@ class MemberDetailView(PeoplePage, DashboardForm[ConfirmationForm]):
     writers_only = True
     member: WorkspaceMember
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(self.workspace.members.select_related("user", "workspace"), ids["uuid"])
         if found is None:
             raise WorkspaceMemberNotFound
         self.member = found
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
 
@@ -182,7 +184,7 @@ class MemberRemove(MemberDetailView):
         remove_workspace_member(member=self.member, now=timezone.now(), by=self.by)
         return self.done(_("%(email)s was removed.") % {"email": self.member.user.email}, PEOPLE)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         names = {"email": self.member.user.email, "workspace": self.workspace.name}
         return {
             "crumbs": self.crumbs(),
@@ -202,7 +204,7 @@ class OwnershipHandOver(MemberDetailView):
         transfer_ownership(member=self.member, now=timezone.now(), by=self.by)
         return self.done(_("%(email)s is the owner now, and you are a member.") % self._names(), PEOPLE)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {
             "crumbs": self.crumbs(),
             "heading": _("Make %(email)s the owner?") % self._names(),

@@ -1,6 +1,6 @@
 """The configuration pages of a workspace: its settings, its channels and its API keys."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -77,7 +77,7 @@ class SettingsForm(forms.Form):
     currency = forms.ChoiceField(label=gettext_lazy("Currency"), choices=[(code, code) for code in CURRENCIES])
 
     def __init__(self, *args: Any, workspace: Workspace, **options: Any) -> None:
-        held: dict[str, Any] = {name: getattr(workspace, name) for name in OTHER_FIELDS}
+        held: dict[str, object] = {name: getattr(workspace, name) for name in OTHER_FIELDS}
         hours = {f"{HOURS_PREFIX}{day}": intervals for day, intervals in workspace.weekly_hours.items()}
         options["initial"] = {**held, **hours}
         super().__init__(*args, **options)
@@ -134,7 +134,7 @@ class Settings(HoursForm[SettingsForm]):
     hours_prefix = HOURS_PREFIX
     template_name = "subaccounts/settings.html"
 
-    def make_form(self, data: Any = None) -> SettingsForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SettingsForm:
         return SettingsForm(data, workspace=self.workspace)
 
     def save(self, form: SettingsForm) -> HttpResponse:
@@ -150,7 +150,7 @@ class TwoFactorRequirement(DashboardForm[TwoFactorForm]):
     writers_only = True
     template_name = "pages/dashboard/form.html"
 
-    def make_form(self, data: Any = None) -> TwoFactorForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TwoFactorForm:
         return TwoFactorForm(data, initial={"required": self.workspace.two_factor_required})
 
     def save(self, form: TwoFactorForm) -> HttpResponse:
@@ -159,7 +159,7 @@ class TwoFactorRequirement(DashboardForm[TwoFactorForm]):
         message = _("Two-factor is required now.") if is_required else _("Two-factor is no longer required.")
         return self.done(message, SETTINGS)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [(_("Business details"), reverse(SETTINGS))], "heading": _("Two-factor"), "submit": _("Save")}
 
 
@@ -212,7 +212,7 @@ class Channels(ListPage, DashboardView):
         asking = {} if page else self._asking()
         return self.list_page("subaccounts/channels.html", state, connect_url=connect_url, **asking)
 
-    def _asking(self) -> dict[str, Any]:
+    def _asking(self) -> dict[str, object]:
         """Return how people ask the agency for a channel, and when they last did."""
         now = timezone.now()
         asked_at = channel_requested_at(self.workspace, now=now)
@@ -273,14 +273,14 @@ class KeyPage(DashboardView):
     def keys(self) -> KeyQuerySet:
         return WorkspaceKey.objects.filter(workspace=self.workspace)
 
-    def live_key(self, uuid: Any) -> WorkspaceKey:
+    def live_key(self, uuid: UUID | None) -> WorkspaceKey:
         """Give the live key that an address names. Raises `KeyNotFound`."""
         found: WorkspaceKey | None = with_id(self.keys.live(), uuid)
         if found is None:
             raise KeyNotFound
         return found
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         """Give every page about keys the API's base URL."""
         base_url = f"{base_url_of(self.workspace.agency_id)}/api/v1"
         return super().page(template, status=status, base_url=base_url, most_keys=MOST_KEYS, **context)
@@ -303,7 +303,7 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
     writers_only = True
     sent_already = KEY_SHOWN_ALREADY
 
-    def make_form(self, data: Any = None) -> KeyForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> KeyForm:
         return KeyForm(data)
 
     def save(self, form: KeyForm) -> HttpResponse:
@@ -311,7 +311,7 @@ class KeyNew(KeyPage, DashboardForm[KeyForm]):
         key, plaintext = issue_workspace_key(workspace=self.workspace, name=name, by=self.by, **form.limits())
         return self.page("subaccounts/api_key_created.html", key=key, plaintext=plaintext)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"crumbs": [(REST_API, reverse(KEYS))], "heading": _("New API key"), "submit": _("Create key")}
 
 
@@ -324,10 +324,10 @@ class KeyRoll(KeyPage, DashboardForm[RollForm]):
     sent_already = KEY_SHOWN_ALREADY
     key: WorkspaceKey
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.key = self.live_key(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> RollForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> RollForm:
         return RollForm(data)
 
     def save(self, form: RollForm) -> HttpResponse:
@@ -342,7 +342,7 @@ class KeyRoll(KeyPage, DashboardForm[RollForm]):
             old_valid_until=until and rolled.old_valid_until,
         )
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**roll_page_context(name=self.key.name, prefix=self.key.prefix), "crumbs": [(REST_API, reverse(KEYS))]}
 
 
@@ -351,17 +351,17 @@ class KeyRevoke(KeyPage, DashboardForm[ConfirmationForm]):
     writers_only = True
     key: WorkspaceKey
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         self.key = self.live_key(ids["uuid"])
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
         revoke_workspace_key(key=self.key, now=timezone.now(), by=self.by)
         return self.done(revocation_message(self.key.name), KEYS)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         is_last = not self.keys.live().exclude(pk=self.key.pk).exists()
         warning = _("This is your last live key. Without it, nothing can call the API for your workspace.")
         form = revocation_page_context(name=self.key.name, prefix=self.key.prefix, warning=warning if is_last else "")

@@ -1,6 +1,6 @@
 """Pages on which a user chooses, switches, adds or leaves a workspace, or leaves a customer's dashboard."""
 
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
@@ -131,17 +131,17 @@ class NewWorkspace(FormView[BusinessForm], CustomerView):
             return redirect("app:home")
         return refusal
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         agency = host_agency(self.request) or self._agency_of_current()
         if agency is None or not may_add_workspace(user=self.user, agency=agency):
             raise WorkspaceNotFound
         self.agency = agency
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find()
         return super().get(request) if is_below_sub_account_limit(self.agency) else self._full()
 
-    def make_form(self, data: Any = None) -> BusinessForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> BusinessForm:
         return BusinessForm(data)
 
     def save(self, form: BusinessForm) -> HttpResponse:
@@ -160,7 +160,7 @@ class NewWorkspace(FormView[BusinessForm], CustomerView):
         choose_workspace(self.request, self.user, workspace)
         return self.done(_("%(name)s is ready.") % {"name": workspace.name}, in_order(dashboard_menu)[0].url_name)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         return render(self.request, template, {"agency": self.agency, **context}, status=status)
 
     def _agency_of_current(self) -> Agency | None:

@@ -3,11 +3,13 @@
 import re
 import uuid
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import CharField, Lookup, Q, Value
+from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
@@ -28,7 +30,7 @@ class Like(_TextLookup):
 
     lookup_name = "like"
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, tuple[str | int, ...]]:
         left, left_values = self.process_lhs(compiler, connection)
         right, right_values = self.process_rhs(compiler, connection)
         return f"{left} LIKE {right}", (*left_values, *right_values)
@@ -151,7 +153,7 @@ class Workspace(models.Model):
     menu_link = models.CharField(max_length=500, blank=True, db_default="")
     created_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[Any] = WorkspaceQuerySet.as_manager()
+    objects = WorkspaceQuerySet.as_manager()
 
     class Meta:
         verbose_name = "sub-account"
@@ -203,8 +205,7 @@ class Workspace(models.Model):
     @property
     def connected_channels(self) -> "models.QuerySet[Any]":
         """Its channels, oldest connection first; at most a thousand."""
-        channels: models.QuerySet[Any] = self.channels.order_by("connected_at", "id")
-        return channels[:MOST_CHANNELS]
+        return self.channels.order_by("connected_at", "id")[:MOST_CHANNELS]
 
     @property
     def weekly_hours(self) -> dict[str, list[list[str]]]:

@@ -1,12 +1,14 @@
 """The form fields about a business: its name, type and time zone."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -54,7 +56,9 @@ def _zones_by_text() -> dict[str, str]:
 class ZoneInput(forms.TextInput):
     """A text field that proposes time zones while a person types."""
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+    def render(
+        self, name: str, value: object, attrs: Mapping[str, object] | None = None, renderer: BaseRenderer | None = None
+    ) -> SafeString:
         listed = f"{name}-zones"
         field = super().render(name, value, {**(attrs or {}), "list": listed}, renderer)
         return format_html('{}<datalist id="{}">{}</datalist>', field, listed, _proposed_zones())
@@ -76,7 +80,7 @@ class ZoneField(LineField):
         help_text = _("Type a city, such as Berlin, and choose from the list.")
         super().__init__(label=_("Time zone"), max_length=64, help_text=help_text, widget=ZoneInput(attrs), **options)
 
-    def clean(self, value: Any) -> str:
+    def clean(self, value: object) -> str:
         typed = str(super().clean(value))
         zone = _zones_by_text().get("_".join(typed.split()).lower())
         if zone is None:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q
@@ -56,7 +56,7 @@ def health_of(agency: Agency, uuids: Collection[UUID]) -> Mapping[UUID, list[Hea
     wrong: dict[UUID, list[HealthCheck]] = defaultdict(list)
     checks = checks_in_order()
     if uuids:
-        asked: list[Any] = [ExpressionWrapper(check.condition(), BooleanField()) for check in checks]
+        asked = [ExpressionWrapper(check.condition(), BooleanField()) for check in checks]
         for uuid, *answers in Workspace.objects.of(agency).filter(uuid__in=uuids).values_list("uuid", *asked):
             wrong[uuid] = [check for check, is_wrong in zip(checks, answers, strict=True) if is_wrong]
     return wrong

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection
@@ -48,7 +48,7 @@ def count_usage(workspace: Workspace) -> dict[str, int]:
     return used
 
 
-def usage_against_limits(workspace: Workspace) -> dict[str, Any]:
+def usage_against_limits(workspace: Workspace) -> dict[str, object]:
     """Give `{used, limit}` for each limit, nested like the limits themselves. None means no limit."""
     used = count_usage(workspace)
     pairs = {name: {"used": used[name], "limit": limits.value(workspace.limits, name)} for name in limits.NAMES}
@@ -126,7 +126,7 @@ def check_workspace_limits(now: datetime) -> bool:
 
 
 def _check(workspaces: Sequence[Workspace], *, now: datetime) -> None:
-    near: list[tuple[Workspace, str, dict[str, Any]]] = []
+    near: list[tuple[Workspace, str, dict[str, object]]] = []
     ended: set[str] = set()
     nearly: set[int] = set()
     for workspace in workspaces:
@@ -155,11 +155,11 @@ def _mark(workspaces: Sequence[Workspace], nearly: Collection[int]) -> None:
         Workspace.objects.filter(pk__in=free).update(is_near_limit=~F("is_near_limit"))
 
 
-def _is_limited(held: Mapping[str, Any]) -> bool:
+def _is_limited(held: Mapping[str, object]) -> bool:
     return any((limits.value(held, name) or 0) >= LEAST_LIMIT for name in limits.NAMES)
 
 
-def _occurrence(workspace: Workspace, name: str, data: dict[str, Any], *, of_agency: bool) -> NewNotificationEvent:
+def _occurrence(workspace: Workspace, name: str, data: dict[str, object], *, of_agency: bool) -> NewNotificationEvent:
     return NewNotificationEvent(
         tenant=Tenant(workspace.agency_id) if of_agency else tenant_of(workspace),
         key=_key(workspace, name),

@@ -38,14 +38,14 @@ MOST_SORTED_HITS = 2_000
 ALL_OF_AGENCY = "agency_id = %s"
 
 
-def count_sub_accounts(agency: Agency, rows: "QuerySet[Any] | None") -> int:
+def count_sub_accounts(agency: Agency, rows: "QuerySet[Workspace] | None") -> int:
     """Count these sub-accounts of the agency. For all of them (None) the agency's row has the number."""
     return agency.sub_account_count if rows is None else rows.count()
 
 
 def sub_account_rows(
     agency: Agency,
-    rows: "QuerySet[Any] | None",
+    rows: "QuerySet[Workspace] | None",
     *,
     columns: Sequence[str],
     offset: int,
@@ -75,7 +75,7 @@ def sub_account_rows(
         return dictfetchall(cursor)
 
 
-def _where_clause(rows: "QuerySet[Any]") -> tuple[str, list[Any]]:
+def _where_clause(rows: "QuerySet[Workspace]") -> tuple[str, list[object]]:
     """Give a queryset's WHERE clause and its values."""
     compiler = rows.query.get_compiler(connection=connection)
     where, values = compiler.compile(rows.query.where)

@@ -1,7 +1,8 @@
 """Notifications about a sub-account, and an agency's messages to the owners of its sub-accounts."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Q, QuerySet, Value
@@ -31,7 +32,7 @@ PERSON_JOINED: Final = "workspace.person_joined"
 WORKSPACE_KEY_EXPIRES: Final = "workspace.api_key_expires"
 
 
-def _with_label(data: Any) -> Any:
+def _with_label(data: Mapping[str, str]) -> Mapping[str, object]:
     return {**data, "label": LABELS.get(data["limit"], data["limit"])}
 
 
@@ -134,7 +135,9 @@ def notify_of_lost_channel(channel: Channel, *, now: datetime) -> None:
     )
 
 
-def notify_both(workspace: Workspace, kinds: tuple[str, str], *, key: str, data: dict[str, Any], now: datetime) -> None:
+def notify_both(
+    workspace: Workspace, kinds: tuple[str, str], *, key: str, data: Mapping[str, object], now: datetime
+) -> None:
     """Record one notification for the agency's staff and one for the workspace's people, each of its own kind."""
     told = {**data, "workspace": workspace.name}
     staff, people = kinds

@@ -14,7 +14,7 @@ from config.errors import Conflict
 from workspaces.subaccounts.models import Workspace
 
 
-def record_sub_account_event(*, workspace: Workspace, event: str, now: datetime, **more: Any) -> None:
+def record_sub_account_event(*, workspace: Workspace, event: str, now: datetime, **more: object) -> None:
     """Record an agency event about a sub-account. Its data holds the workspace and `more`, such as a plan."""
     record_event(
         tenant=Tenant(workspace.agency_id),
@@ -30,7 +30,7 @@ def tenant_of(workspace: Workspace) -> Tenant:
     return Tenant(workspace.agency_id, workspace.pk, workspace.uuid)
 
 
-def record_workspace_event(*, workspace: Workspace, name: str, now: datetime, **data: Any) -> None:
+def record_workspace_event(*, workspace: Workspace, name: str, now: datetime, **data: object) -> None:
     """Record an event for the workspace's own webhooks, in the change's transaction. Nothing without subscribers.
 
     `data` holds the objects under the names that the event type gives them: `product=product, changes={…}`.

@@ -32,7 +32,7 @@ class OpeningHoursRefused(InvalidInput):
         super().__init__(message, field=f"opening_hours.{day}" if day else "opening_hours")
 
 
-def checked_hours(given: Any) -> OpeningHours:
+def checked_hours(given: object) -> OpeningHours:
     """Give all seven days with sorted intervals. Days left out are closed. Without an open day the result is empty.
 
     Raises `OpeningHoursRefused`.
@@ -44,13 +44,13 @@ def checked_hours(given: Any) -> OpeningHours:
     return hours if any(hours.values()) else {}
 
 
-def check_days(given: Mapping[str, Any]) -> None:
+def check_days(given: Mapping[str, object]) -> None:
     """Raise `OpeningHoursRefused` for a key that is not a day."""
     if not given.keys() <= set(DAYS):
         raise OpeningHoursRefused("The opening hours field takes the days monday to sunday.")
 
 
-def checked_intervals(day: str, intervals: Any) -> list[Interval]:
+def checked_intervals(day: str, intervals: object) -> list[Interval]:
     """Give the intervals of one day, sorted. `day` names it in refusals. Raises `OpeningHoursRefused`."""
     if not isinstance(intervals, list) or not all(map(_is_interval, intervals)):
         raise OpeningHoursRefused(f'The hours of {day} must be a list of pairs such as ["09:00", "17:00"].', day)
@@ -64,7 +64,7 @@ def checked_intervals(day: str, intervals: Any) -> list[Interval]:
     return ordered
 
 
-def _is_interval(value: Any) -> bool:
+def _is_interval(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 2

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.db import connection
 
@@ -158,7 +158,10 @@ def remove_comments(facts: Sequence[CommentRemoved], *, now: datetime) -> None:
             cursor.execute(REMOVE, [now, *columns])
 
 
-def _newest(facts: Iterable[Any]) -> list[Any]:
+Fact = TypeVar("Fact", CommentEdited, CommentRemoved)
+
+
+def _newest(facts: Iterable[Fact]) -> list[Fact]:
     """Return the newest fact about each comment."""
     return list({(one.channel.id, one.comment_id): one for one in sorted(facts, key=lambda one: one.at)}.values())
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.db import connection
 
@@ -116,7 +116,7 @@ def _reserved(wanted: Mapping[Key, ChannelReference]) -> dict[Key, LockedConvers
 
 def _open(missing: Iterable[tuple[Key, ChannelReference]], now: datetime) -> list[int]:
     rows = [(channel.workspace_id, *key) for key, channel in missing]
-    columns: list[Any] = [integers(column) for column in zip(*rows, strict=True)]
+    columns = [integers(column) for column in zip(*rows, strict=True)]
     with connection.cursor() as cursor:
         cursor.execute(OPEN, [now, now, *columns])
         return [row[0] for row in cursor.fetchall()]

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -248,7 +247,7 @@ def write_messages(drafts: Sequence[Draft], *, direction: str, now: datetime) ->
     }
 
 
-def _values(drafts: Sequence[Draft], direction: str, now: datetime) -> dict[str, Any]:
+def _values(drafts: Sequence[Draft], direction: str, now: datetime) -> dict[str, str | bool | datetime]:
     conversations = [one.conversation for one in drafts]
     return {
         "now": now,

@@ -1,9 +1,8 @@
 """Receives messages from contacts, echoes of the account's own messages, and other actions of contacts."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -115,7 +114,7 @@ def record_echoes(facts: Sequence[EchoReceived], *, now: datetime) -> int:
     apply_updates(set_update_times(updates, conversations, now=now), now=now)
     phones = {fact.channel.id for fact in foreign if fact.channel.platform == PHONE_PLATFORM}
     _mark_read_on_phone([one for one in written.values() if one.conversation.channel_id in phones])
-    files: Mapping[Any, Any] = {(fact.channel.id, fact.message_id): fact.file for fact in foreign if fact.file}
+    files = {(fact.channel.id, fact.message_id): fact.file for fact in foreign if fact.file}
     write_files([(message, files[key]) for key, message in written.items() if key in files], now=now)
     apply_parked_changes(written, now=now)
     new = {one.id: one for _, one in threads if one.is_new}
