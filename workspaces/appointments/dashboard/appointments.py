@@ -143,7 +143,7 @@ class AppointmentDetail(DashboardView):
     form_page = ONE
     appointment: Appointment
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Appointment.objects.of(self.workspace).with_names(), ids["uuid"])
         if found is None:
             raise AppointmentNotFound
@@ -228,10 +228,10 @@ class AppointmentCancel(AppointmentDetail, ObjectFormView[CancellationForm]):
         own = reverse(ONE, args=[self.appointment.uuid])
         return [(_("Appointments"), reverse(LIST)), (self.title, own)]
 
-    def make_form(self, data: Any = None) -> CancellationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CancellationForm:
         return CancellationForm(data)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "text": self._text(), "danger": True}
 
     def _text(self) -> str:

@@ -206,7 +206,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
     creates = True
     template_name = "appointments/new.html"
 
-    def make_form(self, data: Any = None) -> AppointmentForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> AppointmentForm:
         return AppointmentForm(data, workspace=self.workspace)
 
     def save(self, form: AppointmentForm) -> HttpResponse:
@@ -219,7 +219,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
         )
         return self.done(_("%(name)s has an appointment.") % {"name": made.contact}, ONE, made.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         asked = self.request.GET
         search = asked.get("search", "").strip()
         return {
@@ -302,7 +302,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
 class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
     template_name = "appointments/reschedule.html"
 
-    def make_form(self, data: Any = None) -> StaffAndTimeForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> StaffAndTimeForm:
         return StaffAndTimeForm(data, workspace=self.workspace)
 
     def save(self, form: StaffAndTimeForm) -> HttpResponse:
@@ -311,7 +311,7 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
         )
         return self.done(_("The appointment was rescheduled."), ONE, moved.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         asked = self.request.GET
         week = FreeWeek.read(
             workspace=self.workspace,

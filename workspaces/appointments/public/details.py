@@ -1,7 +1,8 @@
 """The page of a booking on which the visitor types who books."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from uuid import UUID
 
 from django import forms
@@ -16,7 +17,7 @@ from agency.pages.branding import in_page_language
 from agency.pages.forms import EmailField, LineField, MultilineField, NameField
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
-from workspaces.appointments.public.base import instant_in
+from workspaces.appointments.public.base import PageIds, instant_in
 from workspaces.appointments.public.choosing import OfferPage, ServicePage
 from workspaces.appointments.public.codes import book_or_explain, times_address
 from workspaces.appointments.services.availability import FreeTime
@@ -66,7 +67,14 @@ class DetailsForm(forms.Form):
     website = forms.CharField(required=False, max_length=200)
     opened = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any = None, *, now: datetime, initial: dict[str, Any], with_note: bool = True) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        now: datetime,
+        initial: dict[str, Any],
+        with_note: bool = True,
+    ) -> None:
         self._now = now
         super().__init__(data, initial=initial)
         if not with_note:
@@ -118,7 +126,7 @@ class Details(ServicePage):
 
     starts_at: datetime
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         starts_at = instant_in(self.request.GET.get("at", ""))
         if starts_at is None:

@@ -322,7 +322,7 @@ def typed_date(day: date | None) -> str:
 class CreditForm(forms.Form):
     """How much of each line of an invoice is credited, as a quantity. An empty field credits nothing of its line."""
 
-    def __init__(self, data: Any = None, *, lines: Sequence[Any]) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, lines: Sequence[Any]) -> None:
         super().__init__(data)
         self.lines = lines
         for line in lines:
