@@ -1,7 +1,7 @@
 """The page on which a workspace's owner connects the account at Stripe, and disconnects it."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from django import forms
 from django.http import HttpResponse
@@ -104,7 +104,7 @@ class PaymentAccountPage(ObjectFormView[KeyForm]):
 
     def context(self) -> dict[str, object]:
         account = self.account
-        found: dict[str, Any] = {"account": account, "permissions": PERMISSIONS}
+        found: dict[str, object] = {"account": account, "permissions": PERMISSIONS}
         if account:
             found["failure"] = FAILURES.get(account.failure, "")
             found["endpoint_failure"] = ENDPOINT_FAILURES.get(account.endpoint_failure, "")

@@ -118,7 +118,7 @@ class PaymentForm(forms.Form):
         day = self.cleaned_data["received_on"]
         return self.now if day == self.now.astimezone(self._zone).date() else start_of_day(day, self._zone)
 
-    def clean_received_on(self) -> Any:
+    def clean_received_on(self) -> object:
         day = self.cleaned_data["received_on"]
         if day > self.now.astimezone(self._zone).date():
             raise forms.ValidationError(_("This date is in the future. Enter today or an earlier date."))

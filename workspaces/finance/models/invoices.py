@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import F, Prefetch, Q
@@ -282,7 +282,7 @@ class Invoice(models.Model):
 
 def _text_of(contact: Contact, name: str) -> str:
     """Return a contact's attribute as one text that fits an invoice."""
-    value: Any = contact.attributes.get(name)
+    value: object = contact.attributes.get(name)
     return value.strip()[:LONGEST_ADDRESS] if isinstance(value, str) else ""
 
 

@@ -70,7 +70,7 @@ class DateField(Field, serializers.DateField):
     is_written_as_it_is = False
     default_error_messages = {"invalid": "{subject} must be a date such as 2026-11-20."}
 
-    def to_internal_value(self, data: Any) -> date:
+    def to_internal_value(self, data: object) -> date:
         try:
             return (
                 date.fromisoformat(data) if isinstance(data, str) and len(data) == len("2026-11-20") else self.refuse()
@@ -81,11 +81,11 @@ class DateField(Field, serializers.DateField):
     def refuse(self) -> date:
         self.fail("invalid")
 
-    def to_representation(self, value: Any) -> str:
+    def to_representation(self, value: date) -> str:
         return str(value.isoformat())
 
 
-def amount_field(**options: Any) -> FloatField:
+def amount_field(**options: object) -> FloatField:
     return FloatField(**{"help_text": "In the invoice's currency.", "example": 119.0, **options})
 
 

@@ -78,7 +78,7 @@ def _make(invoice: Invoice) -> bytes:
     return made
 
 
-def _texts_of(invoice: Invoice) -> dict[str, Any]:
+def _texts_of(invoice: Invoice) -> dict[str, object]:
     """Return all texts of the document by their place in the template."""
     is_invoice = invoice.kind == Invoice.Kind.INVOICE
     return {
