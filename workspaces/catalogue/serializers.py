@@ -142,7 +142,7 @@ class ServiceBodySerializer(Serializer):
         example=[],
     )
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         values = super().to_internal_value(data)
         if values.get("staff"):
             values["staff"] = find_staff(workspace_id=self.context["view"].workspace.pk, uuids=values["staff"])

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
@@ -122,7 +123,7 @@ class MomentField(forms.Field):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"label": gettext_lazy("Time"), **options})
 
-    def to_python(self, value: Any) -> datetime | None:
+    def to_python(self, value: str | None) -> datetime | None:
         if not value:
             return None
         try:
@@ -153,7 +154,7 @@ def with_day(query: QueryDict, day: date) -> str:
 
 
 if TYPE_CHECKING:
-    _ChoiceOfRow = forms.ModelChoiceField[Any]
+    _ChoiceOfRow = forms.ModelChoiceField[Model]
 else:
     _ChoiceOfRow = forms.ModelChoiceField
 
@@ -244,7 +245,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
         back = f"{self.request.path}?{self.request.GET.urlencode()}"
         return f"{reverse('app:contact-new')}?{urlencode({'next': back})}"
 
-    def _asked(self, name: str) -> Any:
+    def _asked(self, name: str) -> UUID | None:
         """Give the id that the form or the address names."""
         return parse_uuid(self.request.POST.get(name) or self.request.GET.get(name, ""))
 

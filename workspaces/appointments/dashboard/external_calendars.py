@@ -4,7 +4,7 @@ Their events keep the person busy here. They read the person's calendar at its s
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django import forms
@@ -93,7 +93,7 @@ class StaffCalendars(StaffPages, DashboardForm[ExternalCalendarForm]):
         shown = [(one, failure_in_words(one.failure)) for one in rows]
         return {"staff": self.staff, "crumbs": self.crumbs, "calendars": shown, **self._feed()}
 
-    def _feed(self) -> dict[str, Any]:
+    def _feed(self) -> dict[str, object]:
         """Give the secret address to those who may replace it."""
         feed = feed_of(self.staff) if self.may_write else None
         if feed is None:

@@ -89,7 +89,7 @@ class WorkingHoursForm(forms.Form):
         for number in range(self._rows):
             yield self[f"exception_{number}_date"], self[f"exception_{number}_hours"]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         self.weekly = {day: self.cleaned_data.get(f"{WEEKLY}{day}", []) for day in DAYS}
         self.exceptions = {one.date: one.intervals for one in self._kept}
         for number in range(self._rows):
@@ -111,14 +111,14 @@ class WorkingHoursForm(forms.Form):
             self.exceptions[day] = intervals
 
 
-def _rows_in(data: Any) -> int:
+def _rows_in(data: Mapping[str, object]) -> int:
     """Count the rows of exceptions that were sent, as far as there may be any."""
     known = (f"exception_{number}_date" in data for number in range(MOST_EXCEPTIONS + BLANK_ROWS))
     return sum(known)
 
 
-def _shown(hours: StaffHours, coming: list[HoursOfDate]) -> dict[str, Any]:
-    shown: dict[str, Any] = {"timezone": hours.timezone, "follows_business": hours.follows_business}
+def _shown(hours: StaffHours, coming: list[HoursOfDate]) -> dict[str, object]:
+    shown: dict[str, object] = {"timezone": hours.timezone, "follows_business": hours.follows_business}
     shown |= {f"{WEEKLY}{day}": intervals for day, intervals in hours.weekly.items()}
     for number, one in enumerate(coming):
         shown |= {f"exception_{number}_date": one.date, f"exception_{number}_hours": one.intervals}

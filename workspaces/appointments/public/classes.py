@@ -1,10 +1,10 @@
 """The pages on which a visitor chooses a class and types who books the seat."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -107,7 +107,7 @@ class BookClass(ClassServicePage):
             return book_or_explain(self, booking)
         return redirect("book:code", slug, booking.uuid)
 
-    def _wish(self, given: dict[str, Any], *, waits: bool) -> Wish:
+    def _wish(self, given: Mapping[str, str], *, waits: bool) -> Wish:
         return Wish(
             service=self.service,
             staff=None,

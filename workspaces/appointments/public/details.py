@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 from uuid import UUID
 
 from django import forms
@@ -72,7 +72,7 @@ class DetailsForm(forms.Form):
         data: Mapping[str, object] | None = None,
         *,
         now: datetime,
-        initial: dict[str, Any],
+        initial: dict[str, object],
         with_note: bool = True,
     ) -> None:
         self._now = now
@@ -90,7 +90,7 @@ class DetailsForm(forms.Form):
             raise ValidationError(_("Write the number with its country code, such as +49 30 1234567."))
         return phone.number if phone else ""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         given = super().clean() or self.cleaned_data
         if given.get("website") or not is_form_time_likely(given.get("opened", ""), now=self._now):
             raise ValidationError(_("This could not be sent. Please send it once more."))
@@ -111,7 +111,7 @@ def keep_wish(page: OfferPage, wish: Wish) -> VisitorBooking:
     return changed or ask_for_booking(workspace=page.workspace, slug=page.booking_page.slug, wish=wish, now=page.now)
 
 
-def typed_before(kept: VisitorBooking | None) -> dict[str, Any]:
+def typed_before(kept: VisitorBooking | None) -> dict[str, object]:
     return {name: getattr(kept, name) for name in TYPED} if kept else {}
 
 
@@ -156,7 +156,7 @@ class Details(ServicePage):
             return book_or_explain(self, booking)
         return redirect("book:code", slug, booking.uuid)
 
-    def _wish(self, given: dict[str, Any]) -> Wish:
+    def _wish(self, given: Mapping[str, str]) -> Wish:
         return Wish(
             service=self.service,
             staff=self.staff,
