@@ -22,6 +22,8 @@ from workspaces.classes.models import (
 from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
     _ChoiceOfRow = forms.ModelChoiceField[Model]
 else:
     _ChoiceOfRow = forms.ModelChoiceField
@@ -112,7 +114,7 @@ class ClassEditForm(ClassForm):
         self.fields["ends_at"].help_text = gettext_lazy("Leave empty to keep the length of the class.")
 
 
-def date_field(label: Any, **options: Any) -> forms.DateField:
+def date_field(label: "str | _StrPromise", **options: Any) -> forms.DateField:
     return forms.DateField(label=label, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"), **options)
 
 

@@ -245,19 +245,20 @@ class Stripe:
 
         The list begins after the row `after` if it is given. Up to three calls are made.
         """
-        params: dict[str, Any] = {"created": {"gte": int(since.timestamp())}, **_beginning(after)}
+        params: dict[str, object] = {"created": {"gte": int(since.timestamp())}, **_beginning(after)}
         params |= {"types": list(EVENTS)} if name == EVENT_LIST else {}
         for length in LIST_LENGTHS[:-1]:
             try:
-                return self._page(name, {**params, "limit": length})
+                return self._page(name, params, length)
             except ProviderFault as fault:
                 if fault.reason != TOO_LONG:
                     raise
-        return self._page(name, {**params, "limit": LIST_LENGTHS[-1]})
+        return self._page(name, params, LIST_LENGTHS[-1])
 
-    def _page(self, name: str, params: dict[str, Any]) -> EventPage:
-        found = self._call(lambda client, options: getattr(client.v1, name).list(params, options))
-        return read_page(name, found, most=params["limit"])
+    def _page(self, name: str, params: Mapping[str, object], length: int) -> EventPage:
+        limited = {**params, "limit": length}
+        found = self._call(lambda client, options: getattr(client.v1, name).list(limited, options))
+        return read_page(name, found, most=length)
 
     def payout(self, payout_id: str) -> ProviderPayout:
         return read_payout(self._call(lambda client, options: client.v1.payouts.retrieve(payout_id, None, options)))

@@ -37,6 +37,7 @@ from workspaces.finance.models.invoices import (
     LONGEST_VAT_ID,
     PERCENT_DECIMALS,
     QUANTITY_DECIMALS,
+    InvoiceQuerySet,
 )
 from workspaces.finance.models.parties import LONGEST_ADDRESS
 from workspaces.finance.services.amounts import MOST_LINES
@@ -295,11 +296,10 @@ class CreditBodySerializer(Serializer):
     lines = ListField(child=LineBodySerializer(), min_length=1, max_length=MOST_LINES, required=False)
 
 
-def by_status(rows: "QuerySet[Invoice]", _: str, status: str) -> "QuerySet[Invoice]":
+def by_status(rows: InvoiceQuerySet, _: str, status: str) -> "QuerySet[Invoice]":
     """Keep invoices that are shown with a status: an overdue one is no longer open."""
-    found: Any = rows
     if status == "overdue":
-        return found.overdue(Now())  # type: ignore[no-any-return]  # the queryset of `Invoice.objects`
+        return rows.overdue(Now())
     rows = rows.filter(status=status)
     return rows.exclude(kind="invoice", due_at__lte=Now()) if status == Invoice.Status.OPEN else rows
 

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any, Final
 
 from django.conf import settings
@@ -60,7 +61,7 @@ def _kept(invoice: Invoice) -> bytes | None:
 
 
 @cache
-def load_typst() -> tuple[Any, Any]:
+def load_typst() -> tuple[ModuleType, object]:
     """Import Typst and read its fonts and the host's. Only processes that make PDFs pay for it."""
     typst = import_module("typst")
     return typst, typst.Fonts(include_system_fonts=True)
