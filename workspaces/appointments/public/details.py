@@ -8,7 +8,7 @@ from uuid import UUID
 from django import forms
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -68,12 +68,7 @@ class DetailsForm(forms.Form):
     opened = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(
-        self,
-        data: Mapping[str, object] | None = None,
-        *,
-        now: datetime,
-        initial: dict[str, object],
-        with_note: bool = True,
+        self, data: QueryDict | None = None, *, now: datetime, initial: dict[str, str], with_note: bool = True
     ) -> None:
         self._now = now
         super().__init__(data, initial=initial)
@@ -111,7 +106,7 @@ def keep_wish(page: OfferPage, wish: Wish) -> VisitorBooking:
     return changed or ask_for_booking(workspace=page.workspace, slug=page.booking_page.slug, wish=wish, now=page.now)
 
 
-def typed_before(kept: VisitorBooking | None) -> dict[str, object]:
+def typed_before(kept: VisitorBooking | None) -> dict[str, str]:
     return {name: getattr(kept, name) for name in TYPED} if kept else {}
 
 

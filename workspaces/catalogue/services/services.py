@@ -59,10 +59,8 @@ def services_to_choose(
 class NamedRow(Protocol):
     """A row whose name is unique among others by its key."""
 
+    name: str
     name_key: str
-
-    @property
-    def name(self) -> str: ...
 
     def save(self, *, update_fields: list[str] | None = None) -> None: ...
 
