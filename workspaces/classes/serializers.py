@@ -189,7 +189,7 @@ class WeekdaysField(ListField):
     def to_representation(self, value: Iterable[int]) -> list[str]:
         return [WEEKDAYS[number] for number in value]
 
-    def to_internal_value(self, data: object) -> list[int]:
+    def to_internal_value(self, data: object) -> list[Any]:
         return [WEEKDAYS.index(day) for day in super().to_internal_value(data)]
 
 
