@@ -1,8 +1,7 @@
 """Read-only pages of the support admin about appointments, holds and working hours."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.db.models import Model, QuerySet
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
@@ -14,7 +13,7 @@ SEARCH = "A uuid, or its sub-account's."
 class WorkspaceRecordAdmin(ReadOnlyAdmin):
     search_help_text = SEARCH
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         of_workspace = queryset.filter(workspace__uuid=found) if found else queryset.none()
         return by_uuid(queryset, term) | of_workspace
@@ -75,7 +74,7 @@ class StaffRecordAdmin(ReadOnlyAdmin):
     search_fields = ("staff__uuid",)
     search_help_text = "A staff member's uuid, or the sub-account's."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         if not found:
             return queryset.none()

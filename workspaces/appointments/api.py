@@ -1,9 +1,9 @@
 """Appointments, free times, working hours and times off."""
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpResponse
 from django.urls import path
 from rest_framework.request import Request
@@ -49,6 +49,7 @@ from workspaces.catalogue.models import Service, Staff
 from workspaces.catalogue.services import StaffNotFound
 from workspaces.subaccounts.api.surface import WorkspaceViewSet
 
+Row = TypeVar("Row", bound=Model)
 # An answer ends when it names so many staff members, each at each time, which one person cannot reach. Its
 # longest body has some 1.2 MB.
 MOST_NAMED: Final = 10_000
@@ -83,7 +84,7 @@ class AvailabilityViewSet(WorkspaceViewSet):
         times = FreeTimeSerializer([ShownFreeTime(one) for one in found.times], many=True)
         return json_response({"data": times.data, **RestOfFreeTimesSerializer(found).data})
 
-    def _named(self, rows: "QuerySet[Any]", uuid: UUID) -> Any:
+    def _named(self, rows: "QuerySet[Row]", uuid: UUID) -> Row:
         found = rows.filter(uuid=uuid).first()
         if found is None:
             raise NothingMatches

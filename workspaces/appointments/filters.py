@@ -1,6 +1,6 @@
 """The filters of appointments and the range of free times."""
 
-from typing import Any, Final
+from typing import Final
 
 from config.api.filters import ChoiceFilter, DateTimeFilter, FilterSet, UUIDFilter
 from workspaces.appointments.models import Appointment
@@ -21,7 +21,7 @@ class AppointmentFilterSet(FilterSet):
 
 
 # `from` is a word of Python, so the class cannot name it as an attribute.
-RANGE: Final[dict[str, Any]] = {
+RANGE: Final[dict[str, object]] = {
     "__module__": __name__,
     "__doc__": "Which free times are asked for.",
     "Meta": type("Meta", (), {"model": Service, "fields": ()}),

@@ -29,7 +29,7 @@ class ManageUrlField(CharField):
         super().__init__(source="*", read_only=True, **options)
         self.is_written_as_it_is = False
 
-    def to_representation(self, value: Any) -> str:
+    def to_representation(self, value: Appointment) -> str:
         return manage_url(value)
 
 
@@ -179,7 +179,7 @@ class HoursOfDateSerializer(Serializer):
 class WeeklyHoursSerializer(OpeningHoursSerializer):
     """Pairs of times for each day, from `00:00` to `24:00`; a day without pairs is free."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         try:
             return super().to_internal_value(data)
         except OpeningHoursRefused as refusal:

@@ -1,8 +1,7 @@
 """Read-only pages of the support admin about products, services and staff."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.db.models import Model, QuerySet
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
@@ -16,7 +15,7 @@ class CatalogueAdmin(ReadOnlyAdmin):
     search_fields = ("uuid",)
     search_help_text = SEARCH
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         of_workspace = queryset.filter(workspace__uuid=found) if found else queryset.none()
         return by_uuid(queryset, term) | of_workspace
@@ -78,6 +77,6 @@ class StockMovementAdmin(ReadOnlyAdmin):
     search_help_text = "A product's uuid."
     fields = ("uuid", "product", "before", "change", "after", "reason", "actor_kind", "actor_label", "created_at")
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         return queryset.filter(product__uuid=found) if found else queryset.none()

@@ -1,7 +1,7 @@
 """What a workspace offers: products with their stock ledger, services, the categories of both, and the staff."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 from uuid import UUID
 
 from django.db import models
@@ -47,7 +47,7 @@ class ServiceCategory(models.Model):
     name_key = models.CharField(max_length=LONGEST_NAME_KEY, editable=False)
     created_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[ServiceCategoryQuerySet] = ServiceCategoryQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ServiceCategoryQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "service categories"
@@ -87,7 +87,7 @@ class Staff(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[StaffQuerySet] = StaffQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = StaffQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "staff"
@@ -153,7 +153,7 @@ class Service(models.Model):
     updated_at = models.DateTimeField(default=now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[ServiceQuerySet] = ServiceQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ServiceQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -251,7 +251,7 @@ class Product(models.Model):
     updated_at = models.DateTimeField(default=now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[ProductQuerySet] = ProductQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ProductQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from config.api.fields import BooleanField, ChoiceField, DateTimeField, DecimalField, IntegerField, ListField, UUIDField
 from config.api.filters import BooleanFilter, ChoiceFilter, FilterSet, TextFilter, UUIDFilter
@@ -142,7 +142,7 @@ class ServiceBodySerializer(Serializer):
         example=[],
     )
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         values = super().to_internal_value(data)
         if values.get("staff"):
             values["staff"] = find_staff(workspace_id=self.context["view"].workspace.pk, uuids=values["staff"])
@@ -220,10 +220,15 @@ class StockMovementSerializer(Serializer):
     created_at = DateTimeField()
 
 
-def matching(rows: "QuerySet[Any]", _: str, fragment: str) -> Any:
+class Searched(Protocol):
+    """A queryset that can search."""
+
+    def matching(self, fragment: str) -> "QuerySet[Model]": ...
+
+
+def matching(rows: Searched, _: str, fragment: str) -> "QuerySet[Model]":
     """Keep what a search for the fragment finds."""
-    found: Any = rows
-    return found.matching(fragment)
+    return rows.matching(fragment)
 
 
 SEARCH = "Only those whose name holds this, in any case; `%` and `_` are plain characters."

@@ -1,8 +1,7 @@
 """Read-only pages of the support admin about group classes."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.db.models import Model, QuerySet
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
@@ -14,7 +13,7 @@ SEARCH = "A uuid, or its sub-account's."
 class WorkspaceRecordAdmin(ReadOnlyAdmin):
     search_help_text = SEARCH
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         of_workspace = queryset.filter(workspace__uuid=found) if found else queryset.none()
         return by_uuid(queryset, term) | of_workspace
@@ -46,7 +45,7 @@ class ParticipantAdmin(ReadOnlyAdmin):
     search_help_text = "A class's uuid."
     fields = ("session", "contact", "created_at")
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         return queryset.filter(session__uuid=found) if found else queryset.none()
 

@@ -99,7 +99,7 @@ class ClassSessionViewSet(WorkspaceViewSet):
     def partial_update(self, request: Request, session: UUID | None) -> HttpResponse:
         found = self.get_object()
         found.workspace = self.workspace
-        changes: dict[str, Any] = self.validated(ClassChangesSerializer, partial=True).changes
+        changes = self.validated(ClassChangesSerializer, partial=True).changes
         changed = change_class(session=found, now=timezone.now(), by=self.actor, **changes)
         return self.answer(ClassSessionSerializer(changed))
 
@@ -269,7 +269,7 @@ class ClassSeriesViewSet(WorkspaceViewSet):
     )
     def partial_update(self, request: Request, series: UUID | None) -> HttpResponse:
         found, now = self.get_object(), timezone.now()
-        changes: dict[str, Any] = self.validated(ClassSeriesChangesSerializer, partial=True).changes
+        changes = self.validated(ClassSeriesChangesSerializer, partial=True).changes
         first = changes.pop("from", None) or today_of(found, now)
         outcome = change_series(series=found, first=first, now=now, by=self.actor, **changes)
         return self.answer(ClassSeriesOutcomeSerializer(outcome))

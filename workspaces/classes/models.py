@@ -1,7 +1,7 @@
 """Group classes with a number of seats, the contacts who have a seat or wait for one, and series of classes."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -69,7 +69,7 @@ class ClassSeries(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[ClassSeriesQuerySet] = ClassSeriesQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ClassSeriesQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "class series"
@@ -155,7 +155,7 @@ class ClassSession(models.Model):
     status = models.CharField(max_length=20, choices=Status, default=Status.SCHEDULED)
     created_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[ClassSessionQuerySet] = ClassSessionQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ClassSessionQuerySet.as_manager()
 
     class Meta:
         verbose_name = "class"

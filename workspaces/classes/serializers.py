@@ -1,7 +1,7 @@
 """Group classes, their participants, waiting lists and series in the workspace API, and the filters of their lists."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import time
 from typing import Any, Final
 
@@ -165,10 +165,10 @@ class TimeOfDayField(CharField):
         super().__init__(**options)
         self.is_written_as_it_is = False
 
-    def to_representation(self, value: Any) -> str:
+    def to_representation(self, value: time) -> str:
         return f"{value:%H:%M}"
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: object) -> Any:
         text = super().to_internal_value(data)
         try:
             return time.fromisoformat(text if TIME_OF_DAY.fullmatch(text) else "")
@@ -181,15 +181,15 @@ class WeekdaysField(ListField):
 
     is_written_as_it_is = False
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         days = [(day, day) for day in WEEKDAYS]
         example = ["monday", "thursday"]
         super().__init__(child=ChoiceField(days), distinct=True, max_length=len(WEEKDAYS), example=example, **options)
 
-    def to_representation(self, value: Any) -> list[str]:
+    def to_representation(self, value: Iterable[int]) -> list[str]:
         return [WEEKDAYS[number] for number in value]
 
-    def to_internal_value(self, data: Any) -> list[Any]:
+    def to_internal_value(self, data: object) -> list[Any]:
         return [WEEKDAYS.index(day) for day in super().to_internal_value(data)]
 
 
@@ -298,7 +298,7 @@ class ClassSeriesBodySerializer(ClassSeriesRuleSerializer):
 class ClassSeriesChangesSerializer(ClassSeriesRuleSerializer):
     """What of a series changes, and from which date on."""
 
-    def get_fields(self) -> Any:
+    def get_fields(self) -> dict[str, Any]:
         first = DateField(
             required=False,
             help_text="The first date that changes; today where it is left out. At the latest the day after "

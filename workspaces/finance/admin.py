@@ -1,8 +1,9 @@
 """Read-only pages of the support admin about invoices, payments, tax rates and settings."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib import admin
+from django.db.models import Model, QuerySet
 
 from agency.admin.base import ReadOnlyAdmin, by_uuid
 from config.api.requests import parse_uuid
@@ -25,7 +26,7 @@ class OfWorkspaceAdmin(ReadOnlyAdmin):
     search_fields = ("workspace__uuid",)
     search_help_text = "A sub-account's uuid."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         return queryset.filter(workspace__uuid=found) if found else queryset.none()
 
@@ -34,7 +35,7 @@ class WithUuidAdmin(OfWorkspaceAdmin):
     search_fields = ("uuid",)
     search_help_text = "A uuid, or its sub-account's."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         return by_uuid(queryset, term) | super().search(queryset, term)
 
 
@@ -98,7 +99,7 @@ class InvoiceLineAdmin(ReadOnlyAdmin):
         "product",
     )
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         found = parse_uuid(term)
         return queryset.filter(invoice__uuid=found) if found else queryset.none()
 
@@ -210,7 +211,7 @@ class OfInvoiceAdmin(ReadOnlyAdmin):
     search_fields = ("uuid",)
     search_help_text = "A uuid."
 
-    def search(self, queryset: Any, term: str) -> Any:
+    def search(self, queryset: "QuerySet[Model]", term: str) -> "QuerySet[Model]":
         return by_uuid(queryset, term)
 
 

@@ -7,7 +7,7 @@ the page to which a payer returns shows what is recorded, and trusts no paramete
 import time
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -64,7 +64,7 @@ class PayView(View):
     http_method_names = ["get", "head"]
     invoice: Invoice
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
         try:
             response = self._refuse_too_many() or self._find_and_answer(request, *args, **kwargs)
         except Http404:
@@ -101,7 +101,7 @@ class PayView(View):
     def now(self) -> datetime:
         return database_now()
 
-    def page(self, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, *, status: int = 200, **context: object) -> HttpResponse:
         """Render the invoice with its state, in the agency's look."""
         invoice = self.invoice
         account = payment_account_of(invoice.workspace)

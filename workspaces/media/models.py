@@ -2,7 +2,7 @@
 
 import secrets
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 from urllib.parse import quote
 
 from django.db import models
@@ -62,7 +62,7 @@ class Media(models.Model):
     source = models.CharField(max_length=10, choices=Source, default=Source.UPLOADED)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[MediaQuerySet] = MediaQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = MediaQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "media"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -18,6 +18,7 @@ from agency.models import ActivityEntry
 from agency.pages.forms import MultilineField
 from agency.pages.pagination import with_id
 from agency.pages.periods import DAYS_AHEAD, days_ahead
+from agency.pages.registry import StrOrPromise
 from agency.pages.tables import Choices, Column, Filter, Table, TableState
 from config.api.requests import NothingMatches, QueryParameters
 from config.formats import format_day_time
@@ -34,7 +35,7 @@ from workspaces.appointments.services.moves import (
     confirm_appointment,
     miss_appointment,
 )
-from workspaces.catalogue.dashboard.forms import ObjectFormView
+from workspaces.catalogue.dashboard.forms import Link, ObjectFormView
 from workspaces.catalogue.models import Service, Staff
 from workspaces.contacts.dashboard.finding import ListByContact
 from workspaces.contacts.models import Contact
@@ -105,7 +106,7 @@ class Appointments(ListByContact):
         return rows.filter(starts_at__lt=Day.of(days.last, zone).ends) if days.last else rows
 
 
-def appointments_of_contact(contact: Contact) -> Mapping[str, Any]:
+def appointments_of_contact(contact: Contact) -> Mapping[str, object]:
     """Give the contact's next appointments, and the last ones before them, for the contact's page and the inbox."""
     now = timezone.now()
     rows = Appointment.objects.of(contact.workspace).filter(contact=contact).select_related("service", "staff")
@@ -143,7 +144,7 @@ class AppointmentDetail(DashboardView):
     form_page = ONE
     appointment: Appointment
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Appointment.objects.of(self.workspace).with_names(), ids["uuid"])
         if found is None:
             raise AppointmentNotFound
@@ -188,7 +189,7 @@ class AppointmentMove(AppointmentDetail):
     """A button that moves an appointment to another state."""
 
     move: ClassVar[Callable[..., Appointment]]
-    message: ClassVar[Any]
+    message: ClassVar[StrOrPromise]
 
     def post(self, request: HttpRequest, uuid: UUID | None) -> HttpResponse:
         self.find(uuid=uuid)
@@ -224,14 +225,14 @@ class AppointmentCancel(AppointmentDetail, ObjectFormView[CancellationForm]):
     def submit(self) -> str:
         return _("Cancel the appointment")
 
-    def crumbs(self) -> list[Any]:
+    def crumbs(self) -> list[Link]:
         own = reverse(ONE, args=[self.appointment.uuid])
         return [(_("Appointments"), reverse(LIST)), (self.title, own)]
 
-    def make_form(self, data: Any = None) -> CancellationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CancellationForm:
         return CancellationForm(data)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "text": self._text(), "danger": True}
 
     def _text(self) -> str:

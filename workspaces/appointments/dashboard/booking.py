@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
@@ -122,7 +123,7 @@ class MomentField(forms.Field):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"label": gettext_lazy("Time"), **options})
 
-    def to_python(self, value: Any) -> datetime | None:
+    def to_python(self, value: str | None) -> datetime | None:
         if not value:
             return None
         try:
@@ -153,7 +154,7 @@ def with_day(query: QueryDict, day: date) -> str:
 
 
 if TYPE_CHECKING:
-    _ChoiceOfRow = forms.ModelChoiceField[Any]
+    _ChoiceOfRow = forms.ModelChoiceField[Model]
 else:
     _ChoiceOfRow = forms.ModelChoiceField
 
@@ -206,7 +207,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
     creates = True
     template_name = "appointments/new.html"
 
-    def make_form(self, data: Any = None) -> AppointmentForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> AppointmentForm:
         return AppointmentForm(data, workspace=self.workspace)
 
     def save(self, form: AppointmentForm) -> HttpResponse:
@@ -219,7 +220,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
         )
         return self.done(_("%(name)s has an appointment.") % {"name": made.contact}, ONE, made.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         asked = self.request.GET
         search = asked.get("search", "").strip()
         return {
@@ -244,7 +245,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
         back = f"{self.request.path}?{self.request.GET.urlencode()}"
         return f"{reverse('app:contact-new')}?{urlencode({'next': back})}"
 
-    def _asked(self, name: str) -> Any:
+    def _asked(self, name: str) -> UUID | None:
         """Give the id that the form or the address names."""
         return parse_uuid(self.request.POST.get(name) or self.request.GET.get(name, ""))
 
@@ -302,7 +303,7 @@ class AppointmentNew(DashboardForm[AppointmentForm]):
 class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
     template_name = "appointments/reschedule.html"
 
-    def make_form(self, data: Any = None) -> StaffAndTimeForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> StaffAndTimeForm:
         return StaffAndTimeForm(data, workspace=self.workspace)
 
     def save(self, form: StaffAndTimeForm) -> HttpResponse:
@@ -311,7 +312,7 @@ class AppointmentReschedule(AppointmentDetail, DashboardForm[StaffAndTimeForm]):
         )
         return self.done(_("The appointment was rescheduled."), ONE, moved.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         asked = self.request.GET
         week = FreeWeek.read(
             workspace=self.workspace,

@@ -1,7 +1,8 @@
 """The page on which a workspace sets up its booking page, with its link, a QR code and a button for websites."""
 
+from collections.abc import Mapping
 from io import BytesIO
-from typing import Any, Final
+from typing import Final
 
 import segno
 from django import forms
@@ -68,7 +69,7 @@ class BookingPageForm(forms.Form):
         help_text=gettext_lazy("The page lists the classes that have not begun, with their free seats."),
     )
 
-    def __init__(self, data: Any = None, *, page: BookingPage, base: str) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, page: BookingPage, base: str) -> None:
         names = ("enabled", "slug", "introduction", "offers_classes", "cancel_notice_minutes")
         held = {name: getattr(page, name) for name in names}
         super().__init__(data, initial=held)
@@ -88,7 +89,7 @@ class BookingPageSettings(DashboardForm[BookingPageForm]):
     nav = PAGE
     template_name = "appointments/booking_page.html"
 
-    def make_form(self, data: Any = None) -> BookingPageForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> BookingPageForm:
         return BookingPageForm(data, page=self.shown_page, base=base_url_of(self.workspace.agency_id))
 
     @property
@@ -111,7 +112,7 @@ class BookingPageSettings(DashboardForm[BookingPageForm]):
         )
         return self.done(_("The booking page is on.") if page.enabled else _("The booking page is off."), PAGE)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         page = booking_page_of(self.workspace)
         if page is None or not page.enabled:
             return {}

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,7 @@ from workspaces.classes.models import ClassSession
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.models.workspaces import DAYS
 
+Row = TypeVar("Row", bound=Model)
 MOST_ENTRIES: Final = 500
 # Appointments last at most a day. Few classes last longer than a week. So an index finds those that began before.
 LONGEST_APPOINTMENT, LONGEST_CLASS = timedelta(days=1), timedelta(days=7)
@@ -38,7 +39,7 @@ class Wanted:
     staff: Collection[Staff] | None = None
     and_others: bool = False
 
-    def of_staff(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
+    def of_staff(self, rows: "QuerySet[Row]") -> "QuerySet[Row]":
         if self.staff is None:
             return rows
         mine = Q(staff__in=[one.pk for one in self.staff])

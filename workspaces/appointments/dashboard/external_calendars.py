@@ -3,7 +3,8 @@
 Their events keep the person busy here. They read the person's calendar at its secret address.
 """
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 from uuid import UUID
 
 from django import forms
@@ -80,19 +81,19 @@ class StaffCalendars(StaffPages, DashboardForm[ExternalCalendarForm]):
     creates = True
     template_name = "appointments/staff/external_calendars.html"
 
-    def make_form(self, data: Any = None) -> ExternalCalendarForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ExternalCalendarForm:
         return ExternalCalendarForm(data)
 
     def save(self, form: ExternalCalendarForm) -> HttpResponse:
         added = add_calendar(staff=self.staff, now=timezone.now(), by=self.by, **form.cleaned_data)
         return self.done(_("%(name)s was added.") % {"name": added.name}, CALENDARS, self.staff.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         rows = calendars_of(self.workspace).filter(staff=self.staff)
         shown = [(one, failure_in_words(one.failure)) for one in rows]
         return {"staff": self.staff, "crumbs": self.crumbs, "calendars": shown, **self._feed()}
 
-    def _feed(self) -> dict[str, Any]:
+    def _feed(self) -> dict[str, object]:
         """Give the secret address to those who may replace it."""
         feed = feed_of(self.staff) if self.may_write else None
         if feed is None:
@@ -107,7 +108,7 @@ class StaffCalendarDetail(StaffPages):
     form_page = CALENDARS
     calendar: ExternalCalendar
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         found = with_id(calendars_of(self.workspace).filter(staff=self.staff), ids["calendar"])
         if found is None:

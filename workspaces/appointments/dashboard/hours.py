@@ -1,6 +1,6 @@
 """Pages about when a staff member takes appointments: working hours with exceptions, and time off."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 from uuid import UUID
@@ -67,7 +67,7 @@ class WorkingHoursForm(forms.Form):
         error_messages={"invalid_choice": ZONE_REFUSED},
     )
 
-    def __init__(self, data: Any = None, *, hours: StaffHours, today: date) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, hours: StaffHours, today: date) -> None:
         self._kept = [one for one in hours.exceptions if one.date < today]
         coming = [one for one in hours.exceptions if one.date >= today]
         super().__init__(data, initial=_shown(hours, coming))
@@ -89,7 +89,7 @@ class WorkingHoursForm(forms.Form):
         for number in range(self._rows):
             yield self[f"exception_{number}_date"], self[f"exception_{number}_hours"]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         self.weekly = {day: self.cleaned_data.get(f"{WEEKLY}{day}", []) for day in DAYS}
         self.exceptions = {one.date: one.intervals for one in self._kept}
         for number in range(self._rows):
@@ -111,14 +111,14 @@ class WorkingHoursForm(forms.Form):
             self.exceptions[day] = intervals
 
 
-def _rows_in(data: Any) -> int:
+def _rows_in(data: Mapping[str, object]) -> int:
     """Count the rows of exceptions that were sent, as far as there may be any."""
     known = (f"exception_{number}_date" in data for number in range(MOST_EXCEPTIONS + BLANK_ROWS))
     return sum(known)
 
 
-def _shown(hours: StaffHours, coming: list[HoursOfDate]) -> dict[str, Any]:
-    shown: dict[str, Any] = {"timezone": hours.timezone, "follows_business": hours.follows_business}
+def _shown(hours: StaffHours, coming: list[HoursOfDate]) -> dict[str, object]:
+    shown: dict[str, object] = {"timezone": hours.timezone, "follows_business": hours.follows_business}
     shown |= {f"{WEEKLY}{day}": intervals for day, intervals in hours.weekly.items()}
     for number, one in enumerate(coming):
         shown |= {f"exception_{number}_date": one.date, f"exception_{number}_hours": one.intervals}
@@ -132,7 +132,7 @@ class StaffHoursPage(StaffPages, HoursForm[WorkingHoursForm]):
     hours_prefix = WEEKLY
     template_name = "appointments/staff/hours.html"
 
-    def make_form(self, data: Any = None) -> WorkingHoursForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> WorkingHoursForm:
         hours = hours_of(self.staff)
         if "copy" in self.request.GET:
             hours = _copied(self.workspace, hours)
@@ -153,7 +153,7 @@ class StaffHoursPage(StaffPages, HoursForm[WorkingHoursForm]):
         )
         return self.done(_("The working hours were saved."), HOURS, self.staff.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"staff": self.staff, "crumbs": self.crumbs, "is_copied": "copy" in self.request.GET}
 
 
@@ -168,7 +168,7 @@ class TimeOffForm(forms.Form):
     ends_at = NaiveDateTimeField(label=gettext_lazy("Ends"))
     reason = LineField(label=gettext_lazy("Reason"), required=False, max_length=LONGEST_REASON)
 
-    def __init__(self, data: Any = None, *, zone: str) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, zone: str) -> None:
         super().__init__(data)
         self._zone = zone
         self.fields["starts_at"].help_text = _("Time zone: %(zone)s.") % {"zone": zone}
@@ -189,14 +189,14 @@ class StaffTimeOff(StaffPages, DashboardForm[TimeOffForm]):
     creates = True
     template_name = "appointments/staff/time_off.html"
 
-    def make_form(self, data: Any = None) -> TimeOffForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TimeOffForm:
         return TimeOffForm(data, zone=self.workspace.timezone)
 
     def save(self, form: TimeOffForm) -> HttpResponse:
         add_time_off(staff=self.staff, now=timezone.now(), by=self.by, **form.values())
         return self.done(_("The time off was added."), TIME_OFF, self.staff.uuid)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         coming = TimeOff.objects.filter(staff=self.staff, ends_at__gt=timezone.now()).order_by("ends_at", "id")
         rows, pages = paginate(self.request, coming)
         zone = ZoneInfo(self.workspace.timezone)

@@ -1,7 +1,7 @@
 """Appointments, times held while somebody pays, and the table of all times at which staff are occupied."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
@@ -77,7 +77,7 @@ class Appointment(models.Model):
     updated_at = models.DateTimeField(default=now, editable=False)
     cancelled_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[AppointmentQuerySet] = AppointmentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = AppointmentQuerySet.as_manager()
 
     class Meta:
         constraints = [

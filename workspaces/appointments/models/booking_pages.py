@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import datetime, timedelta
-from typing import ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -102,7 +102,7 @@ class ClassBooking(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[ClassBookingQuerySet] = ClassBookingQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = ClassBookingQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["session", "contact"], name="class_booking_of_class")]

@@ -2,7 +2,8 @@
 
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
-from typing import Any, Final
+from typing import Final, TypedDict, Unpack
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -37,13 +38,23 @@ LONGEST_INSTANT: Final = 32
 HEADERS: Final = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 
 
+class PageIds(TypedDict, total=False):
+    """What the address of a public page names."""
+
+    slug: str
+    token: str
+    service: UUID | None
+    session: UUID | None
+    booking: UUID | None
+
+
 class BookingView(View):
     """A public page of one workspace. Viewing it changes nothing. It is not cached, indexed or sent as a referrer."""
 
     http_method_names = ["get", "head", "post"]
     workspace: Workspace
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: object, **kwargs: Unpack[PageIds]) -> HttpResponseBase:
         try:
             response = self._refuse_too_many(request) or self._find_and_answer(request, *args, **kwargs)
         except Http404:
@@ -55,7 +66,7 @@ class BookingView(View):
         response.headers["Content-Security-Policy"] = POLICY.format(provider=provider_source())
         return response
 
-    def _find_and_answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def _find_and_answer(self, request: HttpRequest, *args: object, **kwargs: Unpack[PageIds]) -> HttpResponseBase:
         self.find(**kwargs)
         self.require_served()
         prefer_language_of(request, self.workspace.agency)
@@ -75,7 +86,7 @@ class BookingView(View):
                 return response
         return None
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         """Find what the address names, and set `workspace`. Raises `Http404`."""
         raise NotImplementedError
 
@@ -107,7 +118,7 @@ class BookingView(View):
     def local(self, moment: datetime) -> datetime:
         return moment.astimezone(ZoneInfo(self.zone))
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         """Render a page in the agency's look, with times by the chosen clock."""
         agency = self.workspace.agency
         frame = {"workspace": self.workspace, "zone": self.zone, "look": theme_of_agency(agency, brand_of(agency))}
@@ -120,13 +131,13 @@ class WorkspacePage(BookingView):
 
     booking_page: BookingPage
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         found = open_page(ids["slug"])
         if found is None:
             raise Http404
         self.booking_page, self.workspace = found, found.workspace
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         return super().page(template, status=status, booking_page=self.booking_page, **context)
 
 

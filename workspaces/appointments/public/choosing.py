@@ -1,7 +1,7 @@
 """The first pages of a booking: the services, then the person and the time."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, Unpack
 from uuid import UUID
 
 from django import forms
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from agency.pages.forms import LongSelect
 from config.api.requests import parse_uuid
 from workspaces.appointments.models import VisitorBooking
-from workspaces.appointments.public.base import WorkspacePage, query
+from workspaces.appointments.public.base import PageIds, WorkspacePage, query
 from workspaces.appointments.public.weeks import Choices, week_of
 from workspaces.appointments.services.visitors import bookable_services, kept_booking, offered_services
 from workspaces.catalogue.models import Service, Staff
@@ -61,7 +61,7 @@ class OfferPage(WorkspacePage):
         """Return the services that a page of this kind can be about."""
         raise NotImplementedError
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         uuid: UUID | None = ids["service"]
         found = self.offers().filter(uuid=uuid).first() if uuid else None
@@ -78,7 +78,7 @@ class OfferPage(WorkspacePage):
         """Return the query that carries the choices from page to page."""
         return query(zone=self.zone, kept=self.kept.uuid if self.kept else "", **more)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         return super().page(template, status=status, service=self.service, carried=self.carried(), **context)
 
 
@@ -106,7 +106,7 @@ class ServicePage(OfferPage):
     def carried(self, **more: object) -> str:
         return super().carried(staff=self.staff.uuid if self.staff else "", **more)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         return super().page(template, status=status, staff=self.staff, **context)
 
 

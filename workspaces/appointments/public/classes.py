@@ -1,10 +1,10 @@
 """The pages on which a visitor chooses a class and types who books the seat."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
-from typing import Any, Final
+from typing import Final, Unpack
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from agency.pages.branding import in_page_language
+from workspaces.appointments.public.base import PageIds
 from workspaces.appointments.public.choosing import ChooseForm, OfferPage
 from workspaces.appointments.public.codes import book_or_explain, classes_address
 from workspaces.appointments.public.details import DetailsForm, at_business, keep_wish, typed_before
@@ -70,7 +71,7 @@ class BookClass(ClassServicePage):
 
     session: ClassSession
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         rows = ClassSession.objects.of(self.workspace).with_names()
         found = rows.filter(service=self.service, uuid=ids["session"]).first() if ids["session"] else None
@@ -106,7 +107,7 @@ class BookClass(ClassServicePage):
             return book_or_explain(self, booking)
         return redirect("book:code", slug, booking.uuid)
 
-    def _wish(self, given: dict[str, Any], *, waits: bool) -> Wish:
+    def _wish(self, given: Mapping[str, str], *, waits: bool) -> Wish:
         return Wish(
             service=self.service,
             staff=None,

@@ -1,7 +1,7 @@
 """The code that shows whose an e-mail address is, and the booking that follows a right one."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Unpack
 from uuid import UUID
 
 from django import forms
@@ -16,7 +16,7 @@ from agency.pages.branding import in_page_language
 from agency.pages.forms import LineField
 from config.errors import DomainError
 from workspaces.appointments.models import VisitorBooking
-from workspaces.appointments.public.base import MESSAGE, WorkspacePage, instant_as_text, query
+from workspaces.appointments.public.base import MESSAGE, PageIds, WorkspacePage, instant_as_text, query
 from workspaces.appointments.public.deposits import address_of_deposit, pay_deposit
 from workspaces.appointments.services.booking import TimeTaken
 from workspaces.appointments.services.class_bookings import ClassNotOpen, ClassWasMoved, book_seat
@@ -117,7 +117,7 @@ class Code(WorkspacePage):
 
     booking: VisitorBooking
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         found = kept_booking(self.workspace, ids["booking"])
         if found is None:

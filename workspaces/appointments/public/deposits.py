@@ -1,7 +1,7 @@
 """The page of a visitor who pays a deposit: what is to be paid, and what became of the time."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final, Unpack
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ from django.urls import reverse
 from agency.pages.branding import in_page_language
 from config.errors import DomainError
 from workspaces.appointments.models import Hold, VisitorBooking
-from workspaces.appointments.public.base import WorkspacePage
+from workspaces.appointments.public.base import PageIds, WorkspacePage
 from workspaces.appointments.services.deposits import invoice_of
 from workspaces.appointments.services.mails import time_in_words
 from workspaces.appointments.services.visitors import kept_booking
@@ -56,7 +56,7 @@ class Deposit(WorkspacePage):
     hold: Hold
     invoice: Invoice | None
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         booking = kept_booking(self.workspace, ids["booking"])
         if booking is None or booking.hold is None:

@@ -1,13 +1,14 @@
 """The page of a booking on which the visitor types who books."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final, Unpack
 from uuid import UUID
 
 from django import forms
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,7 +17,7 @@ from agency.pages.branding import in_page_language
 from agency.pages.forms import EmailField, LineField, MultilineField, NameField
 from workspaces.appointments.models import VisitorBooking
 from workspaces.appointments.models.appointments import LONGEST_NOTE
-from workspaces.appointments.public.base import instant_in
+from workspaces.appointments.public.base import PageIds, instant_in
 from workspaces.appointments.public.choosing import OfferPage, ServicePage
 from workspaces.appointments.public.codes import book_or_explain, times_address
 from workspaces.appointments.services.availability import FreeTime
@@ -66,7 +67,9 @@ class DetailsForm(forms.Form):
     website = forms.CharField(required=False, max_length=200)
     opened = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any = None, *, now: datetime, initial: dict[str, Any], with_note: bool = True) -> None:
+    def __init__(
+        self, data: QueryDict | None = None, *, now: datetime, initial: dict[str, str], with_note: bool = True
+    ) -> None:
         self._now = now
         super().__init__(data, initial=initial)
         if not with_note:
@@ -82,7 +85,7 @@ class DetailsForm(forms.Form):
             raise ValidationError(_("Write the number with its country code, such as +49 30 1234567."))
         return phone.number if phone else ""
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         given = super().clean() or self.cleaned_data
         if given.get("website") or not is_form_time_likely(given.get("opened", ""), now=self._now):
             raise ValidationError(_("This could not be sent. Please send it once more."))
@@ -103,7 +106,7 @@ def keep_wish(page: OfferPage, wish: Wish) -> VisitorBooking:
     return changed or ask_for_booking(workspace=page.workspace, slug=page.booking_page.slug, wish=wish, now=page.now)
 
 
-def typed_before(kept: VisitorBooking | None) -> dict[str, Any]:
+def typed_before(kept: VisitorBooking | None) -> dict[str, str]:
     return {name: getattr(kept, name) for name in TYPED} if kept else {}
 
 
@@ -118,7 +121,7 @@ class Details(ServicePage):
 
     starts_at: datetime
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         starts_at = instant_in(self.request.GET.get("at", ""))
         if starts_at is None:
@@ -148,7 +151,7 @@ class Details(ServicePage):
             return book_or_explain(self, booking)
         return redirect("book:code", slug, booking.uuid)
 
-    def _wish(self, given: dict[str, Any]) -> Wish:
+    def _wish(self, given: Mapping[str, str]) -> Wish:
         return Wish(
             service=self.service,
             staff=self.staff,

@@ -1,7 +1,7 @@
 """Pages on which visitors see and change an appointment or a seat in a class. Only forms change something."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final, Unpack
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -11,7 +11,7 @@ from agency.pages.branding import in_page_language
 from config.api.text_fields import known_zones
 from config.errors import DomainError
 from workspaces.appointments.models import Appointment, ClassBooking
-from workspaces.appointments.public.base import BookingView, instant_as_text, instant_in, query
+from workspaces.appointments.public.base import BookingView, PageIds, instant_as_text, instant_in, query
 from workspaces.appointments.public.choosing import ChooseForm
 from workspaces.appointments.public.weeks import Choices, week_of
 from workspaces.appointments.services.booking import TimeTaken
@@ -30,7 +30,7 @@ class ManagePage(BookingView):
 
     appointment: Appointment
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         found = appointment_of_token(ids["token"])
         if found is None:
             raise Http404
@@ -43,7 +43,7 @@ class ManagePage(BookingView):
         found = self.appointment
         return Choices(self.workspace, found.service, found.staff, self.zone, self.now, moved=found)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         found = self.appointment
         facts = {
             "appointment": found,
@@ -114,7 +114,7 @@ class Move(ManagePage):
 
     starts_at: datetime
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         super().find(**ids)
         starts_at = instant_in(self.request.GET.get("at", ""))
         if starts_at is None:
@@ -176,7 +176,7 @@ class SeatPage(BookingView):
     booking: ClassBooking
     state: SeatState
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: Unpack[PageIds]) -> None:
         found = class_booking_of_token(ids["token"])
         if found is None:
             raise Http404
@@ -198,7 +198,7 @@ class SeatPage(BookingView):
     def may_change(self) -> bool:
         return may_give_back(self.booking, self.state, now=self.now)
 
-    def page(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    def page(self, template: str, *, status: int = 200, **context: object) -> HttpResponse:
         session = self.booking.session
         facts = {
             "booking": self.booking,

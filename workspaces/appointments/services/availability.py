@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
@@ -223,7 +223,7 @@ def _exceptions(staff: Iterable[int], first: datetime, last: datetime) -> dict[i
 def _busy(
     staff: Sequence[int], rules: SlotRules, first: datetime, last: datetime, now: datetime, ignoring: Appointment | None
 ) -> dict[int, list[Span]]:
-    values: dict[str, Any] = {
+    values: dict[str, str | datetime | int | None] = {
         "staff": integers(staff),
         "first": first - timedelta(seconds=rules.before),
         "last": last + timedelta(seconds=rules.duration + rules.after),

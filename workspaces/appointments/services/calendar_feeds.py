@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from agency.actors import Actor
@@ -196,7 +196,7 @@ def _classes(feed: CalendarFeed, now: datetime) -> Iterator[CalendarEvent]:
         )
 
 
-def _nearest(rows: "QuerySet[Any]", fields: tuple[str, ...], now: datetime) -> Iterator[tuple[Any, ...]]:
+def _nearest(rows: "QuerySet[Model]", fields: tuple[str, ...], now: datetime) -> Iterator[tuple[Any, ...]]:
     """Yield the rows that begin next and those that began last, at most `MOST_ENTRIES` of each."""
     coming = rows.filter(starts_at__gte=now, starts_at__lt=now + COMING).order_by("starts_at", "id")
     past = rows.filter(starts_at__lt=now, starts_at__gte=now - PAST).order_by("-starts_at", "-id")

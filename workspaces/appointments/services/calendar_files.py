@@ -6,12 +6,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
 from importlib import import_module
-from typing import Any, Final, Literal, Self
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, Literal, Self
 from uuid import UUID
 
 from django.conf import settings
 
 from workspaces.appointments.models import Appointment, ClassBooking
+
+if TYPE_CHECKING:
+    from icalendar import Calendar, Event, vCalAddress, vText
 
 Method = Literal["PUBLISH", "REQUEST", "CANCEL"]
 PRODUCT: Final = "-//Appointments//EN"
@@ -21,7 +25,7 @@ REFRESH: Final = timedelta(hours=1)
 CONTROL_CHARACTERS: Final = re.compile("\r(?!\n)|[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-def load_icalendar() -> Any:
+def load_icalendar() -> ModuleType:
     """Import icalendar with the first calendar file: it takes 0.1 s and memory, and most processes write none."""
     return import_module("icalendar")
 
@@ -113,16 +117,16 @@ def feed_file(events: Iterable[CalendarEvent], *, name: str, now: datetime) -> b
     return written
 
 
-def _calendar(icalendar: Any, method: Method) -> Any:
-    calendar = icalendar.Calendar()
+def _calendar(icalendar: ModuleType, method: Method) -> "Calendar":
+    calendar: Calendar = icalendar.Calendar()
     calendar.add("prodid", PRODUCT)
     calendar.add("version", "2.0")
     calendar.add("method", method)
     return calendar
 
 
-def _entry(icalendar: Any, event: CalendarEvent, *, stamp: datetime, with_attendee: bool) -> Any:
-    entry = icalendar.Event()
+def _entry(icalendar: ModuleType, event: CalendarEvent, *, stamp: datetime, with_attendee: bool) -> "Event":
+    entry: Event = icalendar.Event()
     entry.add("uid", f"{event.uuid}@{event.kind}")
     entry.add("sequence", event.sequence)
     entry.add("dtstamp", stamp.astimezone(UTC))
@@ -138,16 +142,17 @@ def _entry(icalendar: Any, event: CalendarEvent, *, stamp: datetime, with_attend
     if event.business:
         entry.add("organizer", _person(icalendar, parseaddr(settings.DEFAULT_FROM_EMAIL)[1], event.business))
     if event.attendee and with_attendee:
-        entry.add("attendee", _person(icalendar, event.attendee, ""), encode=0)
+        entry.add("attendee", _person(icalendar, event.attendee, ""), encode=False)
     return entry
 
 
-def _text(icalendar: Any, text: str) -> Any:
-    return icalendar.vText(CONTROL_CHARACTERS.sub(" ", text))
+def _text(icalendar: ModuleType, text: str) -> "vText":
+    made: vText = icalendar.vText(CONTROL_CHARACTERS.sub(" ", text))
+    return made
 
 
-def _person(icalendar: Any, address: str, name: str) -> Any:
-    person = icalendar.vCalAddress(f"mailto:{address}")
+def _person(icalendar: ModuleType, address: str, name: str) -> "vCalAddress":
+    person: vCalAddress = icalendar.vCalAddress(f"mailto:{address}")
     if name:
         person.params["CN"] = _text(icalendar, name)
     return person

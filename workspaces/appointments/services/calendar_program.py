@@ -9,13 +9,14 @@ import json
 import re
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
 from icalendar import Calendar
+from icalendar.caselessdict import CaselessDict
 
 MOST_EVENTS: Final = 5_000
 MOST_BUSY_TIMES: Final = 5_000
@@ -122,7 +123,7 @@ def _is_wanted(inside: list[str], name: str) -> bool:
     return inside[-1] in READ_WHOLE or (inside[-1] in ("VCALENDAR", "VEVENT") and name in WANTED)
 
 
-def _own_zone(calendars: list[Any]) -> ZoneInfo | None:
+def _own_zone(calendars: list[Calendar]) -> ZoneInfo | None:
     """Return the zone that the calendar names for itself, if it is known."""
     for calendar in calendars:
         try:
@@ -132,8 +133,8 @@ def _own_zone(calendars: list[Any]) -> ZoneInfo | None:
     return None
 
 
-def _busy_of(calendar: Any, window: Window) -> Iterator[Busy]:
-    events = [event for event in calendar.walk("VEVENT") if "DTSTART" in event]
+def _busy_of(calendar: Calendar, window: Window) -> Iterator[Busy]:
+    events: list[CaselessDict] = [event for event in calendar.walk("VEVENT") if "DTSTART" in event]
     moved: dict[str, set[datetime]] = {}
     for event in events:
         if "RECURRENCE-ID" in event:
@@ -145,7 +146,7 @@ def _busy_of(calendar: Any, window: Window) -> Iterator[Busy]:
             yield from _times_of(event, moved.get(str(event.get("UID", "")), set()), window, budget)
 
 
-def _is_busy(event: Any) -> bool:
+def _is_busy(event: CaselessDict) -> bool:
     values = {name: str(event.get(name, "")).strip().upper() for name in WANTED if name in event}
     return not (
         values.get("STATUS") == "CANCELLED"
@@ -154,7 +155,7 @@ def _is_busy(event: Any) -> bool:
     )
 
 
-def _times_of(event: Any, moved: set[datetime], window: Window, budget: list[int]) -> Iterator[Busy]:
+def _times_of(event: CaselessDict, moved: set[datetime], window: Window, budget: list[int]) -> Iterator[Busy]:
     begins = event["DTSTART"].dt
     length = _length(event, begins)
     is_single = "RECURRENCE-ID" in event
@@ -165,7 +166,7 @@ def _times_of(event: Any, moved: set[datetime], window: Window, budget: list[int
             yield Busy(instant, end)
 
 
-def _length(event: Any, begins: date | datetime) -> timedelta:
+def _length(event: CaselessDict, begins: date | datetime) -> timedelta:
     """Return how long an event lasts, by the clock: without an end a day, or no time at all."""
     if "DTEND" in event:
         ends = event["DTEND"].dt
@@ -185,16 +186,20 @@ def _end(start: date | datetime, length: timedelta, window: Window) -> datetime:
     return _instant(start + max(length, DAY), window)
 
 
-def _starts(event: Any, begins: date | datetime, window: Window, budget: list[int]) -> Iterator[date | datetime]:
+def _starts(
+    event: CaselessDict, begins: date | datetime, window: Window, budget: list[int]
+) -> Iterator[date | datetime]:
     """Yield the starts of an event and of its repetitions, each once."""
-    seen = set[Any]()
+    seen = set[date | datetime]()
     for start in _all_starts(event, begins, window, budget):
         if start not in seen:
             seen.add(start)
             yield start
 
 
-def _all_starts(event: Any, begins: date | datetime, window: Window, budget: list[int]) -> Iterator[date | datetime]:
+def _all_starts(
+    event: CaselessDict, begins: date | datetime, window: Window, budget: list[int]
+) -> Iterator[date | datetime]:
     yield begins
     for rule in _listed(event.get("RRULE")):
         yield from _repetitions(rule, begins, window, budget)
@@ -203,7 +208,9 @@ def _all_starts(event: Any, begins: date | datetime, window: Window, budget: lis
             yield one.dt[0] if isinstance(one.dt, tuple) else one.dt
 
 
-def _repetitions(rule: Any, begins: date | datetime, window: Window, budget: list[int]) -> Iterator[date | datetime]:
+def _repetitions(
+    rule: Mapping[str, Any], begins: date | datetime, window: Window, budget: list[int]
+) -> Iterator[date | datetime]:
     """Yield the repetitions by a rule up to the end of the window. Raises `CalendarRejected`."""
     frequencies = {str(one).upper() for one in rule.get("FREQ", [])}
     if frequencies - FREQUENCIES or "BYSECOND" in rule:
@@ -221,7 +228,7 @@ def _repetitions(rule: Any, begins: date | datetime, window: Window, budget: lis
         yield start.replace(tzinfo=zone) if isinstance(begins, datetime) else start.date()
 
 
-def _rule_text(rule: dict[str, Any]) -> str:
+def _rule_text(rule: Mapping[str, object]) -> str:
     parts = []
     for name, value in rule.items():
         values = value if isinstance(value, list) else [value]
@@ -231,14 +238,14 @@ def _rule_text(rule: dict[str, Any]) -> str:
     return ";".join(parts)
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     if isinstance(value, datetime):
         return value.strftime("%Y%m%dT%H%M%S")
     written = value.to_ical() if hasattr(value, "to_ical") else str(value)
     return written.decode() if isinstance(written, bytes) else str(written)
 
 
-def _until(rule: Any, zone: tzinfo | None) -> datetime | None:
+def _until(rule: Mapping[str, Any], zone: tzinfo | None) -> datetime | None:
     """Return the end of a rule by the clock of the event."""
     for until in rule.get("UNTIL", []):
         if not isinstance(until, datetime):
@@ -247,13 +254,13 @@ def _until(rule: Any, zone: tzinfo | None) -> datetime | None:
     return None
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def _instants(value: Any, window: Window) -> set[datetime]:
+def _instants(value: object, window: Window) -> set[datetime]:
     return {_instant(one.dt, window) for dates in _listed(value) for one in dates.dts}
 
 

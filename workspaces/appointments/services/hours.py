@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 
@@ -75,8 +75,8 @@ def set_working_hours(
     *,
     staff: Staff,
     timezone: str,
-    weekly: Mapping[str, Any] | None,
-    exceptions: Mapping[date, Any],
+    weekly: Mapping[str, object] | None,
+    exceptions: Mapping[date, object],
     now: datetime,
     by: Actor,
 ) -> StaffHours:
@@ -107,7 +107,7 @@ def set_working_hours(
     return after
 
 
-def _checked_weekly(weekly: Mapping[str, Any]) -> dict[str, list[Interval]]:
+def _checked_weekly(weekly: Mapping[str, object]) -> dict[str, list[Interval]]:
     try:
         checked = checked_hours(weekly)
     except OpeningHoursRefused as refusal:
@@ -116,7 +116,7 @@ def _checked_weekly(weekly: Mapping[str, Any]) -> dict[str, list[Interval]]:
     return {day: checked.get(day, []) for day in DAYS}
 
 
-def _checked_exceptions(exceptions: Mapping[date, Any]) -> Sequence[HoursOfDate]:
+def _checked_exceptions(exceptions: Mapping[date, object]) -> Sequence[HoursOfDate]:
     if len(exceptions) > MOST_EXCEPTIONS:
         raise WorkingHoursRefused(f"There may be at most {MOST_EXCEPTIONS} exceptions.", field="exceptions")
     found = []

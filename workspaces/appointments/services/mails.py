@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -98,7 +98,7 @@ def queue_about_class(
     queue_to_addresses(kind=kind, contexts=contexts, agency=session.workspace.agency)
 
 
-def _about_class(session: ClassSession, booking: ClassBooking, in_calendar: bool) -> dict[str, Any]:
+def _about_class(session: ClassSession, booking: ClassBooking, in_calendar: bool) -> dict[str, object]:
     return {
         "class_booking": str(booking.uuid),
         "in_calendar": in_calendar,
@@ -156,7 +156,7 @@ class _MailedFacts(TypedDict):
     changed_at: datetime
 
 
-def _words(mail: Mail) -> dict[str, Any]:
+def _words(mail: Mail) -> dict[str, object]:
     starts_at, ends_at = (datetime.fromisoformat(mail.context[name]) for name in ("starts_at", "ends_at"))
     return {"when": time_in_words(starts_at, ends_at, mail.context["zone"])}
 
@@ -227,7 +227,7 @@ def _code_path(mail: Mail) -> str:
     return f"/book/{mail.context['slug']}/code/{mail.context['booking']}"
 
 
-def _code(mail: Mail) -> dict[str, Any]:
+def _code(mail: Mail) -> dict[str, object]:
     return {"code": code_of(UUID(mail.context["booking"]))}
 
 

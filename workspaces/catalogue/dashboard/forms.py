@@ -1,5 +1,6 @@
 """Forms of the dashboard about products, services and their categories."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
@@ -238,7 +239,7 @@ class ObjectFormView(DashboardForm[FormOf]):
     def links(self) -> list[Link]:
         return []
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"heading": self.heading(), "submit": self.submit(), "crumbs": self.crumbs(), "links": self.links()}
 
 
@@ -248,8 +249,8 @@ class ConfirmView(ObjectFormView[ConfirmationForm]):
     def text(self) -> str:
         return ""
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "text": self.text(), "danger": True}

@@ -1,6 +1,8 @@
 """Pages about products: the list, one product, its stock."""
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -66,7 +68,7 @@ class ProductNew(ObjectFormView[ProductForm]):
     def crumbs(self) -> list[Link]:
         return [(_("Products"), reverse(LIST))]
 
-    def make_form(self, data: Any = None) -> ProductForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ProductForm:
         return ProductForm(data, workspace=self.workspace)
 
     def save(self, form: ProductForm) -> HttpResponse:
@@ -81,7 +83,7 @@ class ProductDetail(DashboardView):
     form_page = ONE
     product: Product
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Product.objects.of(self.workspace).select_related("category"), ids["uuid"])
         if found is None:
             raise ProductNotFound
@@ -108,7 +110,7 @@ class ProductPage(ProductDetail, ObjectFormView[ProductForm]):
         own = [self.product.uuid]
         return [(_("Stock"), reverse(STOCK, args=own)), (_("Delete"), reverse("app:product-delete", args=own))]
 
-    def make_form(self, data: Any = None) -> ProductForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ProductForm:
         return ProductForm(data, workspace=self.workspace, product=self.product)
 
     def save(self, form: ProductForm) -> HttpResponse:
@@ -123,10 +125,10 @@ class ProductStock(ProductDetail, DashboardForm[StockForm]):
     form_page = STOCK
     creates = True
 
-    def make_form(self, data: Any = None) -> StockForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> StockForm:
         return StockForm(data)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         rows, pages = paginate(self.request, self.product.stock_movements.order_by("-id"))
         return {"product": self.product, "rows": rows, "pages": pages}
 
@@ -150,6 +152,6 @@ class ProductDelete(ProductDetail, ConfirmView):
     def text(self) -> str:
         return _("It is no longer offered. This cannot be undone.")
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         delete_product(product=self.product, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.product.name}, LIST)

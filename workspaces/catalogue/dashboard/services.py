@@ -1,6 +1,7 @@
 """Pages about services, and about the categories of services and products."""
 
-from typing import Any
+from collections.abc import Mapping
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -55,7 +56,7 @@ class ServiceCategoryNew(ObjectFormView[CategoryForm]):
     def crumbs(self) -> list[Link]:
         return [(_("Services"), reverse(NAV)), (_("Categories"), reverse(CATEGORY_LIST))]
 
-    def make_form(self, data: Any = None) -> CategoryForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CategoryForm:
         return CategoryForm(data)
 
     def save(self, form: CategoryForm) -> HttpResponse:
@@ -71,7 +72,7 @@ class ServiceCategoryDetail(DashboardView):
     form_page = CATEGORY_PAGE
     category: ServiceCategory
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(ServiceCategory.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise ServiceCategoryNotFound
@@ -92,7 +93,7 @@ class ServiceCategoryPage(ServiceCategoryDetail, ObjectFormView[CategoryForm]):
     def links(self) -> list[Link]:
         return [(_("Delete"), reverse("app:service-category-delete", args=[self.category.uuid]))]
 
-    def make_form(self, data: Any = None) -> CategoryForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CategoryForm:
         return CategoryForm(data, initial={"name": self.category.name})
 
     def save(self, form: CategoryForm) -> HttpResponse:
@@ -116,7 +117,7 @@ class ServiceCategoryDelete(ServiceCategoryDetail, ConfirmView):
             (self.category.name, reverse(CATEGORY_PAGE, args=[self.category.uuid])),
         ]
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         delete_category(category=self.category, by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.category.name}, CATEGORY_LIST)
 
@@ -159,7 +160,7 @@ class ServiceNew(ObjectFormView[ServiceForm]):
     def crumbs(self) -> list[Link]:
         return [(_("Services"), reverse(SERVICE_LIST))]
 
-    def make_form(self, data: Any = None) -> ServiceForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ServiceForm:
         return ServiceForm(data, workspace=self.workspace)
 
     def save(self, form: ServiceForm) -> HttpResponse:
@@ -174,7 +175,7 @@ class ServiceDetail(DashboardView):
     form_page = SERVICE_PAGE
     service: Service
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Service.objects.of(self.workspace).select_related("category"), ids["uuid"])
         if found is None:
             raise ServiceNotFound
@@ -197,7 +198,7 @@ class ServicePage(ServiceDetail, ObjectFormView[ServiceForm]):
     def links(self) -> list[Link]:
         return [(_("Delete"), reverse("app:service-delete", args=[self.service.uuid]))]
 
-    def make_form(self, data: Any = None) -> ServiceForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ServiceForm:
         return ServiceForm(data, workspace=self.workspace, service=self.service)
 
     def save(self, form: ServiceForm) -> HttpResponse:
@@ -221,6 +222,6 @@ class ServiceDelete(ServiceDetail, ConfirmView):
             (self.service.name, reverse(SERVICE_PAGE, args=[self.service.uuid])),
         ]
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         delete_service(service=self.service, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.service.name}, SERVICE_LIST)

@@ -1,6 +1,7 @@
 """Pages about the staff."""
 
-from typing import Any
+from collections.abc import Mapping
+from uuid import UUID
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -55,7 +56,7 @@ class StaffNew(ObjectFormView[StaffForm]):
     def crumbs(self) -> list[Link]:
         return [(_("Staff"), reverse(STAFF_LIST))]
 
-    def make_form(self, data: Any = None) -> StaffForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> StaffForm:
         return StaffForm(data)
 
     def save(self, form: StaffForm) -> HttpResponse:
@@ -71,7 +72,7 @@ class StaffDetail(DashboardView):
     form_page = STAFF_PAGE
     staff: Staff
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Staff.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise StaffNotFound
@@ -94,10 +95,10 @@ class StaffPage(StaffDetail, ObjectFormView[StaffForm]):
     def links(self) -> list[Link]:
         return [(_("Delete"), reverse("app:staff-delete", args=[self.staff.uuid]))]
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "staff": self.staff}
 
-    def make_form(self, data: Any = None) -> StaffForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> StaffForm:
         return StaffForm(data, initial={"name": self.staff.name, "email": self.staff.email or ""})
 
     def save(self, form: StaffForm) -> HttpResponse:
@@ -119,6 +120,6 @@ class StaffDelete(StaffDetail, ConfirmView):
     def crumbs(self) -> list[Link]:
         return [(_("Staff"), reverse(STAFF_LIST)), (self.staff.name, reverse(STAFF_PAGE, args=[self.staff.uuid]))]
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         delete_staff(staff=self.staff, now=timezone.now(), by=self.by)
         return self.done(_("%(name)s was deleted.") % {"name": self.staff.name}, STAFF_LIST)

@@ -48,7 +48,7 @@ class AppointmentSettings(TypedDict, total=False):
     staff: Collection[Staff]
 
 
-def default_settings() -> dict[str, Any]:
+def default_settings() -> dict[str, object]:
     """Return each setting's value in a service for which it was never set."""
     usual = Service(kind=Service.Kind.APPOINTMENT)
     return {name: getattr(usual, name) for name in SETTINGS}
@@ -84,7 +84,7 @@ def set_providers(service: Service, staff: Iterable[Staff]) -> None:
     service.__dict__.get("_prefetched_objects_cache", {}).pop("staff", None)
 
 
-def settings_snapshot(service: Service) -> dict[str, Any]:
+def settings_snapshot(service: Service) -> dict[str, object]:
     """Give the settings as JSON types, as the API reads them."""
     return {
         **{name: getattr(service, name) for name in SETTINGS},

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 
@@ -18,10 +18,10 @@ from workspaces.subaccounts.events import differences
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services import record_workspace_event
 
-Changes = dict[str, dict[str, Any]]
+Changes = dict[str, dict[str, object]]
 
 
-def product_snapshot(product: Product) -> dict[str, Any]:
+def product_snapshot(product: Product) -> dict[str, object]:
     """Give the fields of a product that can change, as JSON types, as the API reads them."""
     return {
         "name": product.name,
@@ -34,7 +34,7 @@ def product_snapshot(product: Product) -> dict[str, Any]:
     }
 
 
-def record_product_change(*, product: Product, before: Mapping[str, Any], now: datetime) -> Changes:
+def record_product_change(*, product: Product, before: Mapping[str, object], now: datetime) -> Changes:
     """Record one event for all changes of a product, and one if it went out of stock. Gives the changes."""
     changes = differences(before, product_snapshot(product))
     if changes:
@@ -215,7 +215,7 @@ def _take_quantity(product: Product, changes: ProductOptions) -> int | None:
     return quantity
 
 
-def _save_fields(product: Product, changed: dict[str, Any], now: datetime) -> None:
+def _save_fields(product: Product, changed: Mapping[str, object], now: datetime) -> None:
     """Save the changed fields. The stock level is not among them, because only the ledger changes it."""
     for field, value in changed.items():
         setattr(product, field, value)

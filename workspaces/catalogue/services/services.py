@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Unpack
+from typing import Any, Protocol, Unpack
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from agency.actors import Actor
 from agency.services import record_activity
@@ -56,8 +56,17 @@ def services_to_choose(
     return list(rows.by_name()[:most])
 
 
+class NamedRow(Protocol):
+    """A row whose name is unique among others by its key."""
+
+    name: str
+    name_key: str
+
+    def save(self, *, update_fields: list[str] | None = None) -> None: ...
+
+
 def save_with_unique_name(
-    row: Any, *, once: str, taken: type[InvalidInput], update_fields: list[str] | None = None
+    row: NamedRow, *, once: str, taken: type[InvalidInput], update_fields: list[str] | None = None
 ) -> None:
     """Save a row with the key of its name. Raises `taken` if the constraint `once` finds the name in use."""
     row.name_key = name_key(row.name)
@@ -71,7 +80,7 @@ def save_with_unique_name(
         raise taken from error
 
 
-def check_row_limit(workspace: Workspace, rows: "QuerySet[Any, Any]", *, most: int, full: type[Forbidden]) -> None:
+def check_row_limit(workspace: Workspace, rows: "QuerySet[Model]", *, most: int, full: type[Forbidden]) -> None:
     """Raise `full` if there are `most` rows already. The workspace stays locked until the transaction ends."""
     lock_workspace(workspace)
     if rows.count() >= most:
@@ -98,7 +107,7 @@ def check_price(price: Decimal | None, workspace: Workspace, *, field: str = "pr
 
 
 Entry = Product | Service | ServiceCategory
-KINDS: dict[type[Any], str] = {Product: "product", Service: "service", ServiceCategory: "service_category"}
+KINDS: dict[type[Entry], str] = {Product: "product", Service: "service", ServiceCategory: "service_category"}
 
 
 def record_catalogue_activity(
@@ -367,7 +376,7 @@ def _check_not_planned(service: Service) -> None:
             raise ServiceInUse(use.message)
 
 
-def _service_snapshot(service: Service) -> dict[str, Any]:
+def _service_snapshot(service: Service) -> dict[str, object]:
     """Give the fields of a service that can change, as JSON types, as the API reads them."""
     return {
         "name": service.name,

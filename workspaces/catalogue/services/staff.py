@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from django.db import connection, transaction
 
@@ -160,5 +160,5 @@ def _lock_staff(staff: Staff) -> Staff:
     return found
 
 
-def _staff_snapshot(staff: Staff) -> dict[str, Any]:
+def _staff_snapshot(staff: Staff) -> dict[str, object]:
     return {"name": staff.name, "email": staff.email}

@@ -1,9 +1,8 @@
 """The dashboard's pages about single classes, their participants and waiting lists."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -128,7 +127,7 @@ class ClassNew(ObjectFormView[ClassForm]):
     def links(self) -> list[Link]:
         return [(_("New service"), reverse("app:service-new"))]
 
-    def make_form(self, data: Any = None) -> ClassForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ClassForm:
         return ClassForm(data, workspace=self.workspace)
 
     def save(self, form: ClassForm) -> HttpResponse:
@@ -143,7 +142,7 @@ class ClassDetail(DashboardView):
     form_page = CLASS_PAGE
     session: ClassSession
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(ClassSession.objects.of(self.workspace).with_names().select_related("series"), ids["uuid"])
         if found is None:
             raise ClassNotFound
@@ -226,7 +225,7 @@ class ClassEdit(ClassDetail, ObjectFormView[ClassEditForm]):
         own = reverse(CLASS_PAGE, args=[self.session.uuid])
         return [(_("Classes"), reverse(CLASS_LIST)), (self.session.service.name, own)]
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "text": self.text()}
 
     def text(self) -> str:
@@ -234,7 +233,7 @@ class ClassEdit(ClassDetail, ObjectFormView[ClassEditForm]):
         alone = _("Changes to the series no longer affect this class.") if self.session.series_id else ""
         return " ".join(filter(None, (taken, alone)))
 
-    def make_form(self, data: Any = None) -> ClassEditForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ClassEditForm:
         return ClassEditForm(data, workspace=self.workspace, session=self.session)
 
     def save(self, form: ClassEditForm) -> HttpResponse:
@@ -259,7 +258,7 @@ class ClassCancel(ClassDetail, ConfirmView):
         own = reverse(CLASS_PAGE, args=[self.session.uuid])
         return [(_("Classes"), reverse(CLASS_LIST)), (self.session.service.name, own)]
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         cancel_class(session=self.session, now=timezone.now(), by=self.by)
         return self.done(_("The class is cancelled."), CLASS_PAGE, self.session.uuid)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.db.models import Model
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, gettext_lazy
@@ -21,7 +22,9 @@ from workspaces.classes.models import (
 from workspaces.subaccounts.models import Workspace
 
 if TYPE_CHECKING:
-    _ChoiceOfRow = forms.ModelChoiceField[Any]
+    from django.utils.functional import _StrPromise
+
+    _ChoiceOfRow = forms.ModelChoiceField[Model]
 else:
     _ChoiceOfRow = forms.ModelChoiceField
 
@@ -36,7 +39,7 @@ class LocalTimeField(forms.DateTimeField):
         super().__init__(widget=widget, **options)
         self.zone = zone
 
-    def to_python(self, value: Any) -> datetime | None:
+    def to_python(self, value: str | datetime | date | None) -> datetime | None:
         with timezone.override(self.zone):
             return super().to_python(value)
 
@@ -111,7 +114,7 @@ class ClassEditForm(ClassForm):
         self.fields["ends_at"].help_text = gettext_lazy("Leave empty to keep the length of the class.")
 
 
-def date_field(label: Any, **options: Any) -> forms.DateField:
+def date_field(label: "str | _StrPromise", **options: Any) -> forms.DateField:
     return forms.DateField(label=label, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"), **options)
 
 
@@ -155,7 +158,7 @@ class SeriesRuleForm(forms.Form):
             ),
         }
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         given = self.cleaned_data
         if given.get("unit") in (ClassSeries.Unit.DAYS, ClassSeries.Unit.MONTHS) and given.get("weekdays"):
             self.add_error("weekdays", gettext("Select weekdays only for a series in weeks."))

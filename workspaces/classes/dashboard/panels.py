@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -30,13 +30,13 @@ MOST_COMING: Final = 3
 MOST_PAST: Final = 2
 
 
-def classes_with(contact: Contact) -> "QuerySet[Any, Any]":
+def classes_with(contact: Contact) -> "QuerySet[Participant, Mapping[str, object]]":
     """Return the keys of the classes in which the contact has a seat or waits for one."""
     seats = Participant.objects.filter(contact=contact).values("session")
     return seats.union(WaitingListEntry.objects.filter(contact=contact).values("session"), all=True)
 
 
-def classes_of_contact(contact: Contact) -> Mapping[str, Any]:
+def classes_of_contact(contact: Contact) -> Mapping[str, object]:
     """Give the contact's next classes, seats and waiting lists, and the last classes before them."""
     now = timezone.now()
     seats = Participant.objects.filter(contact=contact).values("session")

@@ -1,6 +1,6 @@
 """The dashboard's pages about series of classes."""
 
-from typing import Any
+from collections.abc import Mapping
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -76,7 +76,7 @@ class SeriesNew(ObjectFormView[SeriesForm]):
     def crumbs(self) -> list[Link]:
         return series_crumbs()
 
-    def make_form(self, data: Any = None) -> SeriesForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SeriesForm:
         return SeriesForm(data, workspace=self.workspace)
 
     def save(self, form: SeriesForm) -> HttpResponse:
@@ -93,7 +93,7 @@ class SeriesDetail(DashboardView):
     form_page = SERIES_PAGE
     series: ClassSeries
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(ClassSeries.objects.of(self.workspace).with_names(), ids["uuid"])
         if found is None:
             raise ClassSeriesNotFound
@@ -135,11 +135,11 @@ class SeriesEdit(SeriesDetail, ObjectFormView[SeriesEditForm]):
     def submit(self) -> str:
         return _("Save")
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         text = _("Classes that somebody has joined or that you changed individually stay as they are.")
         return {**super().context(), "text": text}
 
-    def make_form(self, data: Any = None) -> SeriesEditForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SeriesEditForm:
         today = today_of(self.series, timezone.now())
         return SeriesEditForm(data, workspace=self.workspace, series=self.series, today=today)
 
@@ -160,6 +160,6 @@ class SeriesEnd(SeriesDetail, ConfirmView):
     def text(self) -> str:
         return _("No more classes are created. Upcoming classes that nobody has joined are cancelled. The others stay.")
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         outcome = end_series(series=self.series, now=timezone.now(), by=self.by)
         return self.done(self.told(outcome), SERIES_PAGE, self.series.uuid)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -31,7 +31,7 @@ LEASE: Final = timedelta(hours=1)
 LEFT_OUT: Final = "class.left_out"
 
 
-def _with_day(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_day(data: Mapping[str, str]) -> Mapping[str, object]:
     return {**data, "date": format_day(date.fromisoformat(data["date"]), "yMMMEd")}
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
@@ -81,7 +80,7 @@ class Money:
 
 def summary_of(
     owed: Iterable[Owed], paid: PaidByMonth, taxes: Iterable[TaxOfMonth], months: Months
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yield the figures of each currency."""
     owed_in = {one.currency: one for one in owed}
     for currency in sorted({*owed_in, *paid, *(one.currency for one in taxes)}):
@@ -98,12 +97,12 @@ def summary_of(
         }
 
 
-def _month(day: date, found: MonthPaid, money: Money) -> dict[str, Any]:
+def _month(day: date, found: MonthPaid, money: Money) -> dict[str, object]:
     amounts = {"paid": money(found.paid), "returned": money(found.returned), "fees": money(found.fees)}
     return {"month": f"{day:%Y-%m}", **amounts}
 
 
-def _tax(found: TaxOfMonth, money: Money) -> dict[str, Any]:
+def _tax(found: TaxOfMonth, money: Money) -> dict[str, object]:
     return {
         "month": f"{found.month:%Y-%m}",
         "name": found.name,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -58,7 +58,7 @@ class ExportForm(forms.Form):
     first = forms.DateField(label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
     last = forms.DateField(label=gettext_lazy("Until"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         for name in ("first", "last"):
             day = cleaned.get(name)
@@ -92,7 +92,7 @@ class FinanceExports(DashboardView):
         crumbs: list[Link] = [(_("Finance"), reverse("app:finance"))]
         return self.page("finance/exports.html", status=status, form=form, crumbs=crumbs)
 
-    def _last_month(self) -> dict[str, Any]:
+    def _last_month(self) -> dict[str, object]:
         this = timezone.now().astimezone(self._zone).date().replace(day=1)
         return {"file": "invoices", "first": add_months(this, -1), "last": this - timedelta(days=1)}
 

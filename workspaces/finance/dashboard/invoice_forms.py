@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from django import forms
 from django.utils.functional import cached_property
@@ -16,7 +16,7 @@ from config.db import like_pattern, name_key
 from config.formats import format_percent, format_typed, read_typed
 from workspaces.catalogue.models import PRICE_DIGITS, Product
 from workspaces.contacts.models import Contact
-from workspaces.finance.models import TaxRate
+from workspaces.finance.models import InvoiceLine, TaxRate
 from workspaces.finance.models.invoices import LONGEST_DESCRIPTION, LONGEST_TEXT, QUANTITY_DECIMALS, QUANTITY_DIGITS
 from workspaces.finance.services.amounts import (
     MOST_LINES,
@@ -228,7 +228,7 @@ class InvoiceForm(forms.Form):
             line_field(number, "product"): forms.CharField(required=False, widget=forms.HiddenInput),
         }
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         if not any(map(is_filled, self.typed.lines)):
             self.add_error(None, _("Add a line with a description and a price."))
         return super().clean() or self.cleaned_data
@@ -322,7 +322,7 @@ def typed_date(day: date | None) -> str:
 class CreditForm(forms.Form):
     """How much of each line of an invoice is credited, as a quantity. An empty field credits nothing of its line."""
 
-    def __init__(self, data: Any = None, *, lines: Sequence[Any]) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, lines: Sequence[InvoiceLine]) -> None:
         super().__init__(data)
         self.lines = lines
         for line in lines:
@@ -336,7 +336,7 @@ class CreditForm(forms.Form):
                 initial=line.quantity.normalize(),
             )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         if not self.errors and not any(cleaned.values()):
             self.add_error(None, _("Enter the quantity of at least one line."))

@@ -1,5 +1,6 @@
 """What people do with an invoice: each page asks first and says what will happen. Also credit notes and the PDF."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -45,7 +46,7 @@ class InvoiceDelete(InvoiceStep):
     def text(self) -> str:
         return _("The draft is deleted. It has no number yet, so your numbers have no gap.")
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         delete_invoice(invoice=self.invoice, by=self.by)
         return self.done(_("The draft was deleted."), LIST)
 
@@ -64,10 +65,10 @@ class InvoiceIssue(InvoiceStep):
         )
         return f"{whose} {what}"
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "danger": False}
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         issued = issue_invoice(invoice=self.invoice, now=timezone.now(), by=self.by)
         return self.back(_("%(number)s was issued.") % {"number": issued.number})
 
@@ -84,10 +85,10 @@ class InvoiceSend(InvoiceStep):
             "address": address
         }
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "danger": False}
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         send_invoice(invoice=self.invoice, now=timezone.now(), by=self.by)
         return self.back(_("The e-mail is on its way."))
 
@@ -98,10 +99,10 @@ class InvoiceVoid(InvoiceStep):
     def text(self) -> str:
         return _("A credit note for the full amount is issued, and nothing is owed any more. This cannot be undone.")
 
-    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+    def prepare(self, request: HttpRequest, *args: object, **ids: Any) -> None:
         self.close_payment_page(ids["uuid"])
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         void_invoice(invoice=self.invoice, now=timezone.now(), by=self.by)
         return self.back(_("The invoice is void."))
 
@@ -113,7 +114,7 @@ class InvoiceCredit(InvoiceDetail, ObjectFormView[CreditForm]):
     form_page = "app:invoice-credit"
     template_name = "finance/invoices/credit.html"
 
-    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+    def prepare(self, request: HttpRequest, *args: object, **ids: Any) -> None:
         self.close_payment_page(ids["uuid"])
 
     def heading(self) -> str:
@@ -126,10 +127,10 @@ class InvoiceCredit(InvoiceDetail, ObjectFormView[CreditForm]):
     def lines(self) -> list[InvoiceLine]:
         return list(self.invoice.lines.select_related("tax_rate", "product").order_by("position"))
 
-    def make_form(self, data: Any = None) -> CreditForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> CreditForm:
         return CreditForm(data, lines=self.lines)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "invoice": self.invoice}
 
     def save(self, form: CreditForm) -> HttpResponse:

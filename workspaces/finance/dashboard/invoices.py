@@ -148,7 +148,7 @@ class InvoiceFormView(DashboardForm[InvoiceForm]):
     def only_looks(self, request: HttpRequest) -> bool:
         return bool(request.POST.get("do"))
 
-    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         if not self.only_looks(request):
             return super().post(request, **ids)
         self.find(**ids)
@@ -187,7 +187,7 @@ class InvoiceFormView(DashboardForm[InvoiceForm]):
             "reverse_charge": typed["reverse_charge"],
         }
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         search = self.request.POST.get("find_product", "")
         # What was found keeps the focus, so the heading must not take it.
         going_on = {"is_answer": False} if self.has_found else {}
@@ -220,7 +220,7 @@ class InvoiceDetail(DashboardView):
     form_page = ONE
     invoice: Invoice
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Invoice.objects.of(self.workspace).select_related("contact", "credits"), ids["uuid"])
         if found is None:
             raise InvoiceNotFound
@@ -251,7 +251,7 @@ def title_of(invoice: Invoice) -> str:
 class InvoiceEdit(InvoiceDetail, InvoiceFormView):
     form_page = "app:invoice-edit"
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         super().find(**ids)
         if self.invoice.status != Status.DRAFT:
             raise InvoiceNotDraft
@@ -274,7 +274,7 @@ class InvoiceEdit(InvoiceDetail, InvoiceFormView):
         change_invoice(invoice=self.invoice, now=timezone.now(), by=self.by, **self.values_of(form))
         return self.back(_("The draft was saved."))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "invoice": self.invoice, "title": self.title}
 
 

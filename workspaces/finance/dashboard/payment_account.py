@@ -1,6 +1,7 @@
 """The page on which a workspace's owner connects the account at Stripe, and disconnects it."""
 
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from django import forms
 from django.http import HttpResponse
@@ -91,7 +92,7 @@ class PaymentAccountPage(ObjectFormView[KeyForm]):
     def account(self) -> ProviderAccount | None:
         return payment_account_of(self.workspace)
 
-    def make_form(self, data: Any = None) -> KeyForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> KeyForm:
         return KeyForm(data)
 
     def save(self, form: KeyForm) -> HttpResponse:
@@ -101,9 +102,9 @@ class PaymentAccountPage(ObjectFormView[KeyForm]):
             connect_account(workspace=self.workspace, key=form.cleaned_data["key"], now=database_now(), by=self.by)
         return self.done(_("Stripe is connected. Your invoices can now be paid by card."), PAGE)
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         account = self.account
-        found: dict[str, Any] = {"account": account, "permissions": PERMISSIONS}
+        found: dict[str, object] = {"account": account, "permissions": PERMISSIONS}
         if account:
             found["failure"] = FAILURES.get(account.failure, "")
             found["endpoint_failure"] = ENDPOINT_FAILURES.get(account.endpoint_failure, "")
@@ -131,7 +132,7 @@ class PaymentAccountWebhooks(ConfirmView):
     def crumbs(self) -> list[Link]:
         return [(TITLE, reverse(PAGE))]
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {**super().context(), "danger": False}
 
     def save(self, form: ConfirmationForm) -> HttpResponse:
@@ -164,7 +165,7 @@ class PaymentAccountDisconnect(ConfirmView):
     def crumbs(self) -> list[Link]:
         return [(TITLE, reverse(PAGE))]
 
-    def make_form(self, data: Any = None) -> ConfirmationForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> ConfirmationForm:
         return ConfirmationForm(data)
 
     def save(self, form: ConfirmationForm) -> HttpResponse:

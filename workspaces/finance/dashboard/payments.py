@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django import forms
@@ -95,7 +96,9 @@ class AmountField(LocalDecimalField):
 class PaymentForm(forms.Form):
     """A payment that arrived: its amount, method, day and note."""
 
-    def __init__(self, data: Any = None, *, invoice: Invoice, now: datetime, zone: ZoneInfo) -> None:
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, invoice: Invoice, now: datetime, zone: ZoneInfo
+    ) -> None:
         self._zone, self.now = zone, now
         today = now.astimezone(zone).date()
         owed = from_minor(max(invoice.balance, 0), invoice.exponent)
@@ -115,7 +118,7 @@ class PaymentForm(forms.Form):
         day = self.cleaned_data["received_on"]
         return self.now if day == self.now.astimezone(self._zone).date() else start_of_day(day, self._zone)
 
-    def clean_received_on(self) -> Any:
+    def clean_received_on(self) -> object:
         day = self.cleaned_data["received_on"]
         if day > self.now.astimezone(self._zone).date():
             raise forms.ValidationError(_("This date is in the future. Enter today or an earlier date."))
@@ -130,7 +133,7 @@ class PaymentNew(InvoiceDetail, ObjectFormView[PaymentForm]):
     creates = True
     form_page = "app:payment-new"
 
-    def prepare(self, request: HttpRequest, *args: Any, **ids: Any) -> None:
+    def prepare(self, request: HttpRequest, *args: object, **ids: Any) -> None:
         self.close_payment_page(ids["uuid"])
 
     def heading(self) -> str:
@@ -139,11 +142,11 @@ class PaymentNew(InvoiceDetail, ObjectFormView[PaymentForm]):
     def submit(self) -> str:
         return _("Record payment")
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         text = _("It is subtracted from what is owed. When nothing is owed any more, the invoice is paid.")
         return {**super().context(), "text": text}
 
-    def make_form(self, data: Any = None) -> PaymentForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> PaymentForm:
         zone = ZoneInfo(self.workspace.timezone)
         return PaymentForm(data, invoice=self.invoice, now=database_now(), zone=zone)
 
@@ -170,7 +173,7 @@ def ways_back(payment: Payment) -> list[tuple[str, StrOrPromise]]:
 class RefundForm(forms.Form):
     """How much of a payment goes back, how, and why."""
 
-    def __init__(self, data: Any = None, *, payment: Payment) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, payment: Payment) -> None:
         exponent = payment.invoice.exponent
         super().__init__(data, initial={"amount": from_minor(payment.left, exponent), "method": payment.method})
         self.fields |= {
@@ -188,7 +191,7 @@ class PaymentRefund(ObjectFormView[RefundForm]):
     form_page = "app:payment-refund"
     payment: Payment
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         rows = Payment.objects.filter(workspace=self.workspace).select_related("invoice").prefetch_related("refunds")
         found = with_id(rows, ids["uuid"])
         if found is None:
@@ -206,13 +209,13 @@ class PaymentRefund(ObjectFormView[RefundForm]):
         invoice = self.payment.invoice
         return [(_("Payments"), reverse(LIST)), (invoice.number or "", reverse(ONE, args=[invoice.uuid]))]
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         text = _("If you choose cash or a transfer, send the money back yourself: this only records that you did.")
         if not by_hand(self.payment.method):
             text = f"{text} {_('The payment provider sends money back within some days.')}"
         return {**super().context(), "text": text, "danger": True}
 
-    def make_form(self, data: Any = None) -> RefundForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> RefundForm:
         return RefundForm(data, payment=self.payment)
 
     def save(self, form: RefundForm) -> HttpResponse:
@@ -268,7 +271,7 @@ class PayoutView(DashboardView):
     nav = PAYOUTS
     payout: Payout
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(Payout.objects.of(self.workspace), ids["uuid"])
         if found is None:
             raise PayoutNotFound
@@ -290,7 +293,7 @@ class PayoutPage(ListPage, PayoutView):
         ),
     )
 
-    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> HttpResponse:
         self.find(**ids)
         state = self.read_table()
         rows = PayoutTransaction.objects.filter(payout=self.payout).select_related("payment__invoice")
@@ -305,7 +308,7 @@ class PayoutExport(PayoutView):
 
     writers_only = True
 
-    def get(self, request: HttpRequest, **ids: Any) -> StreamingHttpResponse:
+    def get(self, request: HttpRequest, **ids: UUID | None) -> StreamingHttpResponse:
         self.find(**ids)
         reader = ZoneInfo(self.user.time_zone or self.workspace.timezone)
         lines = exported_payout(self.payout, reader=reader)

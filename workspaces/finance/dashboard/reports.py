@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
@@ -158,7 +158,7 @@ class TaxReport(DashboardView):
 # On pages about a contact ---------------------------------------------------------------------------------------
 
 
-def invoices_of_contact(contact: Contact) -> Mapping[str, Any]:
+def invoices_of_contact(contact: Contact) -> Mapping[str, object]:
     """Give a contact's newest invoices and what it owes, for its page and for the inbox."""
     now = database_now()
     rows = Invoice.objects.filter(contact=contact, workspace=contact.workspace_id).newest_first()

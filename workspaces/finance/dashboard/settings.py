@@ -1,6 +1,8 @@
 """Pages about what stands on invoices: the seller, the terms, the numbers, the accounts for DATEV, and tax rates."""
 
+from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from django import forms
 from django.db import transaction
@@ -91,7 +93,7 @@ class SellerForm(forms.Form):
         help_text=gettext_lazy("Your agency sees what is owed, overdue and paid, but no invoices."),
     )
 
-    def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, workspace: Workspace) -> None:
         own = finance_settings_of(workspace)
         super().__init__(data, initial={name: getattr(own, name) for name in SELLER})
         self.series = [kind for kind in SERIES if not is_in_use(workspace, kind)]
@@ -130,7 +132,7 @@ class FinanceSettingsPage(ObjectFormView[SellerForm]):
             (_("Card payments"), reverse("app:payment-account")),
         ]
 
-    def make_form(self, data: Any = None) -> SellerForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> SellerForm:
         return SellerForm(data, workspace=self.workspace)
 
     def save(self, form: SellerForm) -> HttpResponse:
@@ -147,7 +149,7 @@ class FinanceSettingsPage(ObjectFormView[SellerForm]):
 class BookkeepingForm(forms.Form):
     """The numbers that a DATEV file names."""
 
-    def __init__(self, data: Any = None, *, own: BookkeepingSettings) -> None:
+    def __init__(self, data: Mapping[str, object] | None = None, *, own: BookkeepingSettings) -> None:
         super().__init__(data, initial={name: getattr(own, name) for name in (*NUMBERS, *ACCOUNTS)})
         self.fields |= {
             "consultant_number": forms.IntegerField(
@@ -193,14 +195,14 @@ class BookkeepingPage(ObjectFormView[BookkeepingForm]):
     def crumbs(self) -> list[Link]:
         return [(_("Invoice settings"), reverse(SETTINGS))]
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         text = _(
             "The DATEV file uses these account numbers. At first they are those of the chart of "
             "accounts SKR03. Ask your tax adviser which numbers you need."
         )
         return {**super().context(), "text": text}
 
-    def make_form(self, data: Any = None) -> BookkeepingForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> BookkeepingForm:
         return BookkeepingForm(data, own=bookkeeping_of(self.workspace))
 
     def save(self, form: BookkeepingForm) -> HttpResponse:
@@ -263,7 +265,7 @@ class TaxRateNew(ObjectFormView[TaxRateForm]):
     def crumbs(self) -> list[Link]:
         return [(_("Invoice settings"), reverse(SETTINGS)), (_("Tax rates"), reverse(RATES))]
 
-    def make_form(self, data: Any = None) -> TaxRateForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TaxRateForm:
         return TaxRateForm(data)
 
     def save(self, form: TaxRateForm) -> HttpResponse:
@@ -278,7 +280,7 @@ class TaxRateDetail(DashboardView):
     form_page = "app:tax-rate"
     rate: TaxRate
 
-    def find(self, **ids: Any) -> None:
+    def find(self, **ids: UUID | None) -> None:
         found = with_id(TaxRate.objects.filter(workspace=self.workspace), ids["uuid"])
         if found is None:
             raise TaxRateNotFound
@@ -300,7 +302,7 @@ class TaxRatePage(TaxRateDetail, ObjectFormView[TaxRateForm]):
         archive = reverse("app:tax-rate-archive", args=[self.rate.uuid])
         return [] if self.rate.archived_at else [(_("Archive"), archive)]
 
-    def make_form(self, data: Any = None) -> TaxRateForm:
+    def make_form(self, data: Mapping[str, object] | None = None) -> TaxRateForm:
         initial = {name: getattr(self.rate, name) for name in ("name", "percent", "inclusive")}
         initial["percent"] = self.rate.percent.normalize()
         return TaxRateForm(data, initial=initial)
@@ -320,6 +322,6 @@ class TaxRateArchive(TaxRateDetail, ConfirmView):
     def text(self) -> str:
         return _("You can no longer use it for new lines. Existing invoices keep it.")
 
-    def save(self, form: Any) -> HttpResponse:
+    def save(self, form: object) -> HttpResponse:
         change_tax_rate(tax_rate=self.rate, now=timezone.now(), by=self.by, archived=True)
         return self.done(_("%(name)s was archived.") % {"name": self.rate.name}, RATES)

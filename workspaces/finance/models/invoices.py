@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any, ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import F, Prefetch, Q
@@ -63,7 +63,7 @@ class TaxRate(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects: ClassVar[TaxRateQuerySet] = TaxRateQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = TaxRateQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -181,7 +181,7 @@ class Invoice(models.Model):
     created_at = models.DateTimeField(default=now, editable=False)
     updated_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[InvoiceQuerySet] = InvoiceQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = InvoiceQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -282,7 +282,7 @@ class Invoice(models.Model):
 
 def _text_of(contact: Contact, name: str) -> str:
     """Return a contact's attribute as one text that fits an invoice."""
-    value: Any = contact.attributes.get(name)
+    value: object = contact.attributes.get(name)
     return value.strip()[:LONGEST_ADDRESS] if isinstance(value, str) else ""
 
 

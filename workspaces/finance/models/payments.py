@@ -1,7 +1,7 @@
 """Payments, refunds and disputes; the provider's account, its checkouts and its events."""
 
 import uuid
-from typing import ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -165,7 +165,7 @@ class Payment(models.Model):
     received_at = models.DateTimeField()
     created_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[PaymentQuerySet] = PaymentQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = PaymentQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,6 +1,6 @@
 """Payouts of the payment provider to a workspace's bank, and what each consists of."""
 
-from typing import ClassVar, Self
+from typing import Self
 from uuid import UUID, uuid4
 
 from django.db import models
@@ -61,7 +61,7 @@ class Payout(models.Model):
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField(default=now, editable=False)
 
-    objects: ClassVar[PayoutQuerySet] = PayoutQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = PayoutQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -130,7 +130,7 @@ class PayoutTransaction(models.Model):
     fee = models.BigIntegerField()
     created_at = models.DateTimeField()
 
-    objects: ClassVar[PayoutTransactionQuerySet] = PayoutTransactionQuerySet.as_manager()  # type: ignore[assignment]  # as Django documents it
+    objects = PayoutTransactionQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["payout", "provider_id"], name="payout_transaction_once")]

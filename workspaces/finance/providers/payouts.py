@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from workspaces.finance.providers.answers import (
     LARGEST_AMOUNT,
@@ -80,7 +80,7 @@ class BalanceTransaction:
     created_at: datetime
 
 
-def read_payout(found: Mapping[str, Any]) -> ProviderPayout:
+def read_payout(found: Mapping[str, object]) -> ProviderPayout:
     """Read a payout. Raises `ProviderFault` for one of an unknown status."""
     status = read_text(found, "status", needed=True)
     currency = read_text(found, "currency", needed=True).upper()
@@ -101,19 +101,19 @@ def read_payout(found: Mapping[str, Any]) -> ProviderPayout:
     )
 
 
-def read_payouts(found: Mapping[str, Any]) -> Page[ProviderPayout]:
+def read_payouts(found: Mapping[str, object]) -> Page[ProviderPayout]:
     rows = [read_payout(one) for one in read_rows(found, PAYOUTS_AT_ONCE)]
     return Page(rows, rows[-1].id if rows and found.get("has_more") is True else "")
 
 
-def read_transactions(found: Mapping[str, Any], payout_id: str) -> Page[BalanceTransaction]:
+def read_transactions(found: Mapping[str, object], payout_id: str) -> Page[BalanceTransaction]:
     """Read what a payout consists of, without the row that is the payout itself."""
     rows = [_transaction(one) for one in read_rows(found, TRANSACTIONS_AT_ONCE)]
     last = rows[-1].id if rows and found.get("has_more") is True else ""
     return Page([one for one in rows if one.source_id != payout_id], last)
 
 
-def _transaction(found: Mapping[str, Any]) -> BalanceTransaction:
+def _transaction(found: Mapping[str, object]) -> BalanceTransaction:
     kind, source_id = read_text(found, "type", needed=True), read_id(found, "source")
     source = read_mapping(found, "source")
     is_refund = source.get("object") == "refund" or source_id.startswith("re_")

@@ -245,19 +245,20 @@ class Stripe:
 
         The list begins after the row `after` if it is given. Up to three calls are made.
         """
-        params: dict[str, Any] = {"created": {"gte": int(since.timestamp())}, **_beginning(after)}
+        params: dict[str, object] = {"created": {"gte": int(since.timestamp())}, **_beginning(after)}
         params |= {"types": list(EVENTS)} if name == EVENT_LIST else {}
         for length in LIST_LENGTHS[:-1]:
             try:
-                return self._page(name, {**params, "limit": length})
+                return self._page(name, params, length)
             except ProviderFault as fault:
                 if fault.reason != TOO_LONG:
                     raise
-        return self._page(name, {**params, "limit": LIST_LENGTHS[-1]})
+        return self._page(name, params, LIST_LENGTHS[-1])
 
-    def _page(self, name: str, params: dict[str, Any]) -> EventPage:
-        found = self._call(lambda client, options: getattr(client.v1, name).list(params, options))
-        return read_page(name, found, most=params["limit"])
+    def _page(self, name: str, params: Mapping[str, object], length: int) -> EventPage:
+        limited = {**params, "limit": length}
+        found = self._call(lambda client, options: getattr(client.v1, name).list(limited, options))
+        return read_page(name, found, most=length)
 
     def payout(self, payout_id: str) -> ProviderPayout:
         return read_payout(self._call(lambda client, options: client.v1.payouts.retrieve(payout_id, None, options)))
@@ -278,10 +279,10 @@ class Stripe:
             found = self._list_transactions(params)
         return read_transactions(found, payout_id)
 
-    def _list_transactions(self, params: dict[str, Any]) -> Mapping[str, Any]:
+    def _list_transactions(self, params: Mapping[str, object]) -> Mapping[str, object]:
         return self._call(lambda client, options: client.v1.balance_transactions.list(params, options))
 
-    def _call(self, call: Callable[[Any, dict[str, str]], Any], *, key: UUID | None = None) -> Mapping[str, Any]:
+    def _call(self, call: Callable[[Any, dict[str, str]], Any], *, key: UUID | None = None) -> Mapping[str, object]:
         library = load_stripe()
         addresses = {"api": api_address()}
         client = library.StripeClient(self._key, base_addresses=addresses, http_client=BoundedClient(SECONDS))
@@ -289,7 +290,7 @@ class Stripe:
             answer = call(client, {"idempotency_key": str(key)} if key else {})
         except library.StripeError as error:
             raise _fault(error) from None  # the error's text and chain quote the request
-        found: Mapping[str, Any] = answer.to_dict()
+        found: Mapping[str, object] = answer.to_dict()
         return found
 
 
@@ -308,7 +309,7 @@ def _beginning(after: str) -> dict[str, str]:
     return {"starting_after": after} if after else {}
 
 
-def _session_params(wanted: NewSession) -> dict[str, Any]:
+def _session_params(wanted: NewSession) -> dict[str, object]:
     ours = {"checkout": str(wanted.key), "invoice": str(wanted.invoice)}
     product = {"name": wanted.title}
     price = {"currency": wanted.currency.lower(), "unit_amount": wanted.amount, "product_data": product}
@@ -330,7 +331,7 @@ def _session_params(wanted: NewSession) -> dict[str, Any]:
 # Reading answers ----------------------------------------------------------------------------------
 
 
-def _endpoint(found: Mapping[str, Any]) -> EndpointState:
+def _endpoint(found: Mapping[str, object]) -> EndpointState:
     url, kinds = found.get("url"), found.get("enabled_events")
     enabled = kinds[:100] if isinstance(kinds, list) else []
     return EndpointState(
@@ -340,7 +341,7 @@ def _endpoint(found: Mapping[str, Any]) -> EndpointState:
     )
 
 
-def _session(found: Mapping[str, Any]) -> Session:
+def _session(found: Mapping[str, object]) -> Session:
     address = found.get("url")
     return Session(
         id=read_text(found, "id", needed=True),
@@ -352,7 +353,7 @@ def _session(found: Mapping[str, Any]) -> Session:
     )
 
 
-def _payment(found: Mapping[str, Any]) -> ReceivedPayment:
+def _payment(found: Mapping[str, object]) -> ReceivedPayment:
     currency = read_text(found, "currency", needed=True).upper()
     balance = read_mapping(read_mapping(found, "latest_charge"), "balance_transaction")
     knows_fee = read_text(balance, "currency").upper() == currency
@@ -366,7 +367,7 @@ def _payment(found: Mapping[str, Any]) -> ReceivedPayment:
     )
 
 
-def _refund(found: Mapping[str, Any]) -> ProviderRefund:
+def _refund(found: Mapping[str, object]) -> ProviderRefund:
     status = read_text(found, "status", needed=True)
     ended = {"succeeded": "succeeded", "failed": "failed", "canceled": "failed"}
     return ProviderRefund(
@@ -379,7 +380,7 @@ def _refund(found: Mapping[str, Any]) -> ProviderRefund:
     )
 
 
-def _dispute(found: Mapping[str, Any]) -> ProviderDispute:
+def _dispute(found: Mapping[str, object]) -> ProviderDispute:
     moved = found.get("balance_transactions")
     amounts = [one.get("amount") for one in moved[:100] if isinstance(one, dict)] if isinstance(moved, list) else []
     return ProviderDispute(

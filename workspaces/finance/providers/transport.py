@@ -38,7 +38,7 @@ class BoundedClient:
         method: str,
         url: str,
         headers: Mapping[str, str],
-        post_data: Any = None,
+        post_data: str | None = None,
         max_network_retries: int | None = None,
         *,
         _usage: list[str] | None = None,
@@ -62,7 +62,7 @@ class BoundedClient:
         time.sleep(pause)
         return True
 
-    def _call(self, method: str, url: str, headers: Mapping[str, str], post_data: Any) -> Answer:
+    def _call(self, method: str, url: str, headers: Mapping[str, str], post_data: str | None) -> Answer:
         left = self._until - time.monotonic()
         if left <= 0:
             raise ProviderFault("unavailable")
@@ -91,7 +91,7 @@ class _Bounded(BytesIO):
         return 0 if self.is_full else self.write(data)
 
 
-def _options(seconds: float) -> dict[int, Any]:
+def _options(seconds: float) -> dict[int, object]:
     """No redirects, proxies, password files or signals; the whole transfer ends in time."""
     return {
         pycurl.FOLLOWLOCATION: 0,
@@ -106,9 +106,9 @@ def _options(seconds: float) -> dict[int, Any]:
     }
 
 
-def _request(method: str, url: str, headers: Mapping[str, str], post_data: Any) -> dict[int, Any]:
+def _request(method: str, url: str, headers: Mapping[str, str], post_data: str | None) -> dict[int, object]:
     lines = [f"{name}: {value}" for name, value in headers.items()]
-    options: dict[int, Any] = {pycurl.URL: url, pycurl.HTTPHEADER: [*lines, "Accept-Encoding: identity", "Expect:"]}
+    options: dict[int, object] = {pycurl.URL: url, pycurl.HTTPHEADER: [*lines, "Accept-Encoding: identity", "Expect:"]}
     if method == "post":
         return options | {pycurl.POST: 1, pycurl.POSTFIELDS: post_data or ""}
     return options if method == "get" else options | {pycurl.CUSTOMREQUEST: method.upper()}

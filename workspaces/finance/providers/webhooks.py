@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from workspaces.finance.providers.answers import LONGEST_ID
 from workspaces.finance.providers.faults import ProviderFault
@@ -80,7 +80,7 @@ def _read_object(found: object, kind: str) -> ProviderNotice | None:
     return ProviderNotice("", kind, key, "") if isinstance(key, str) and 0 < len(key) <= LONGEST_ID else None
 
 
-def read_page(name: str, found: Mapping[str, Any], *, most: int) -> EventPage:
+def read_page(name: str, found: Mapping[str, object], *, most: int) -> EventPage:
     """Read a page of the list with this name. Raises `ProviderFault` if it does not say where the list goes on."""
     rows = found.get("data")
     rows = rows[:most] if isinstance(rows, list) else []

@@ -37,6 +37,7 @@ from workspaces.finance.models.invoices import (
     LONGEST_VAT_ID,
     PERCENT_DECIMALS,
     QUANTITY_DECIMALS,
+    InvoiceQuerySet,
 )
 from workspaces.finance.models.parties import LONGEST_ADDRESS
 from workspaces.finance.services.amounts import MOST_LINES
@@ -70,7 +71,7 @@ class DateField(Field, serializers.DateField):
     is_written_as_it_is = False
     default_error_messages = {"invalid": "{subject} must be a date such as 2026-11-20."}
 
-    def to_internal_value(self, data: Any) -> date:
+    def to_internal_value(self, data: object) -> date:
         try:
             return (
                 date.fromisoformat(data) if isinstance(data, str) and len(data) == len("2026-11-20") else self.refuse()
@@ -81,11 +82,11 @@ class DateField(Field, serializers.DateField):
     def refuse(self) -> date:
         self.fail("invalid")
 
-    def to_representation(self, value: Any) -> str:
+    def to_representation(self, value: date) -> str:
         return str(value.isoformat())
 
 
-def amount_field(**options: Any) -> FloatField:
+def amount_field(**options: object) -> FloatField:
     return FloatField(**{"help_text": "In the invoice's currency.", "example": 119.0, **options})
 
 
@@ -295,11 +296,10 @@ class CreditBodySerializer(Serializer):
     lines = ListField(child=LineBodySerializer(), min_length=1, max_length=MOST_LINES, required=False)
 
 
-def by_status(rows: "QuerySet[Invoice]", _: str, status: str) -> "QuerySet[Invoice]":
+def by_status(rows: InvoiceQuerySet, _: str, status: str) -> "QuerySet[Invoice]":
     """Keep invoices that are shown with a status: an overdue one is no longer open."""
-    found: Any = rows
     if status == "overdue":
-        return found.overdue(Now())  # type: ignore[no-any-return]  # the queryset of `Invoice.objects`
+        return rows.overdue(Now())
     rows = rows.filter(status=status)
     return rows.exclude(kind="invoice", due_at__lte=Now()) if status == Invoice.Status.OPEN else rows
 

@@ -1,7 +1,6 @@
 """Payments, refunds and payouts in the workspace API, and what people send to make payments and refunds."""
 
 from decimal import Decimal
-from typing import Any
 
 from config.api.fields import BooleanField, ChoiceField, DateField, DateTimeField, DecimalField, FloatField, UUIDField
 from config.api.filters import ChoiceFilter, DateFilter, FilterSet
@@ -18,7 +17,7 @@ REFUND = "91b5c7de-0f3a-4d28-8e6c-3a2b1c4d5e6f"
 STATUSES = [(name, name) for name in ("received", "partially_refunded", "refunded", "disputed")]
 
 
-def amount_field(**options: Any) -> DecimalField:
+def amount_field(**options: object) -> DecimalField:
     return DecimalField(
         min_value=Decimal("0.01"),
         max_value=Decimal(10) ** 11,
@@ -27,7 +26,7 @@ def amount_field(**options: Any) -> DecimalField:
     )
 
 
-def shown_amount(source: str, example: float, **options: Any) -> FloatField:
+def shown_amount(source: str, example: float, **options: object) -> FloatField:
     return FloatField(source=source, example=example, **{"help_text": "In the payment's currency.", **options})
 
 

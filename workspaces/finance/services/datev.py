@@ -5,11 +5,11 @@ accounts are expected to compute the tax themselves, as those of the German char
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import QuerySet
 
@@ -303,5 +303,5 @@ def _posting_line(posting: Mapping[str, str]) -> str:
     return _line(cells)
 
 
-def _line(cells: Any) -> str:
+def _line(cells: Iterable[str]) -> str:
     return ";".join(cells) + "\r\n"

@@ -1,7 +1,7 @@
 """The parts of an invoice beside its lines: what a draft may say, and what issuing adds."""
 
 from datetime import date, datetime, time, timedelta
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -32,11 +32,11 @@ class InvoiceDetails(TypedDict, total=False):
     language: str
 
 
-def columns_of(details: InvoiceDetails) -> dict[str, Any]:
+def columns_of(details: InvoiceDetails) -> dict[str, object]:
     """Return the details as the columns hold them. Raises `InvoiceRefused` for an unknown language."""
-    values: dict[str, Any] = dict(details)
-    if "buyer" in values:
-        values["buyer"] = values["buyer"].as_json()
+    values = dict(details)
+    if "buyer" in details:
+        values["buyer"] = details["buyer"].as_json()
     if "language" in values and values["language"] not in dict(settings.LANGUAGES):
         raise InvoiceRefused("The product does not speak this language.", field="language")
     return values

@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any, Final
 
 from django.conf import settings
@@ -60,7 +61,7 @@ def _kept(invoice: Invoice) -> bytes | None:
 
 
 @cache
-def load_typst() -> tuple[Any, Any]:
+def load_typst() -> tuple[ModuleType, object]:
     """Import Typst and read its fonts and the host's. Only processes that make PDFs pay for it."""
     typst = import_module("typst")
     return typst, typst.Fonts(include_system_fonts=True)
@@ -78,7 +79,7 @@ def _make(invoice: Invoice) -> bytes:
     return made
 
 
-def _texts_of(invoice: Invoice) -> dict[str, Any]:
+def _texts_of(invoice: Invoice) -> dict[str, object]:
     """Return all texts of the document by their place in the template."""
     is_invoice = invoice.kind == Invoice.Kind.INVOICE
     return {

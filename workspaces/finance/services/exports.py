@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from io import StringIO
-from typing import Any, Final
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from django.db.models import Model, Q, QuerySet
@@ -18,6 +19,7 @@ from workspaces.finance.services.reports import Months, start_of_day, taxes_by_m
 from workspaces.subaccounts.models import Workspace
 from workspaces.subaccounts.services.money import from_minor
 
+Row = TypeVar("Row", bound=Model)
 ROWS_AT_ONCE: Final = 1_000
 MOST_ROWS: Final = 100_000
 MOST_DAYS: Final = 366
@@ -129,17 +131,17 @@ def received_payments(workspace: Workspace, days: Days) -> "QuerySet[Payment]":
     return Payment.objects.filter(workspace=workspace, received_at__gte=days.start, received_at__lt=days.end)
 
 
-def check_size(*lists: "QuerySet[Any]", most: int = MOST_ROWS) -> None:
+def check_size(*lists: "QuerySet[Model]", most: int = MOST_ROWS) -> None:
     """Raise `TooManyRows` if the lists have more rows together than a file may hold."""
     found = sum(rows.order_by().values("pk")[: most + 1].count() for rows in lists)
     if found > most:
         raise TooManyRows
 
 
-def batches(rows: "QuerySet[Any]", moment: str, *, size: int = ROWS_AT_ONCE) -> Iterator[list[Any]]:
+def batches(rows: "QuerySet[Row]", moment: str, *, size: int = ROWS_AT_ONCE) -> Iterator[list[Row]]:
     """Yield all rows in the order of a time and the id, some at a time. Each statement begins after the last row."""
     ordered = rows.order_by(moment, "id")
-    found: list[Model] = list(ordered[:size])
+    found = list(ordered[:size])
     while found:
         yield found
         last = found[-1]
@@ -188,7 +190,7 @@ def exported_taxes(workspace: Workspace, days: Days) -> Iterator[str]:
         )
 
 
-def plain_percent(percent: Any) -> str:
+def plain_percent(percent: Decimal) -> str:
     """Write a percentage without needless decimals."""
     return f"{percent.normalize():f}"
 
@@ -199,7 +201,7 @@ def written_amount(minor: int, exponent: int) -> str:
 
 
 def _lines(
-    columns: tuple[str, ...], rows: "QuerySet[Any]", moment: str, cells: Callable[[Any], tuple[str, ...]]
+    columns: tuple[str, ...], rows: "QuerySet[Row]", moment: str, cells: Callable[[Row], tuple[str, ...]]
 ) -> Iterator[str]:
     yield csv_line(columns)
     for batch in batches(rows, moment):

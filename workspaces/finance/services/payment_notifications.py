@@ -1,7 +1,7 @@
 """Notifications about money that is not as it should be, for the people of a workspace."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
@@ -84,7 +84,7 @@ def notify_of_missing_webhooks(account: ProviderAccount, *, now: datetime) -> No
 
 def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, now: datetime) -> None:
     """Notify of an amount that concerns an invoice; `key` identifies what happened."""
-    told: dict[str, Any] = {"number": invoice.number, "amount": format_money(amount, invoice.currency)}
+    told: dict[str, object] = {"number": invoice.number, "amount": format_money(amount, invoice.currency)}
     record_notification(
         tenant=tenant_of(invoice.workspace), kind=kind, key=str(key), now=now, object_id=str(invoice.uuid), data=told
     )
@@ -92,6 +92,6 @@ def notify_of_money(kind: str, *, invoice: Invoice, key: object, amount: int, no
 
 def notify_of_failed_payout(payout: Payout, *, now: datetime) -> None:
     """Notify of money that did not arrive at the bank, once for each payout."""
-    told: dict[str, Any] = {"amount": format_money(payout.amount, payout.currency)}
+    told: dict[str, object] = {"amount": format_money(payout.amount, payout.currency)}
     tenant = tenant_of(payout.workspace)
     record_notification(tenant=tenant, kind=PAYOUT_FAILED, key=str(payout.uuid), data=told, now=now)

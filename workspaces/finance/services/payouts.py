@@ -7,7 +7,7 @@ goes forward. The transactions of an automatic payout are listed in pieces, from
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
@@ -118,7 +118,7 @@ def _record_news(account: ProviderAccount, rows: list[ProviderPayout]) -> None:
 def record_payout(*, account: ProviderAccount, told: ProviderPayout, now: datetime) -> Payout:
     """Record a payout, and what has become of it. What is told late changes nothing back."""
     workspace, exponent = account.workspace, decimals_of(told.currency)
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "account": account,
         "status": told.status,
         "arrives_on": told.arrives_on,
@@ -126,7 +126,7 @@ def record_payout(*, account: ProviderAccount, told: ProviderPayout, now: dateti
         "failure_message": told.failure_message,
         "changed_at": now,
     }
-    fixed: dict[str, Any] = {
+    fixed: dict[str, object] = {
         "amount": from_provider(told.amount, told.currency, exponent),
         "currency": told.currency,
         "exponent": exponent,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from django.db import connections
 from django.db.models import Model, QuerySet
@@ -46,6 +46,7 @@ TURN: Final = 20
 # A turn begins nothing more after this time. One piece of work may make a few calls of ten seconds.
 TURN_SECONDS: Final = 15.0
 FIRST_ROWS: Final = 200
+Row = TypeVar("Row", bound=Model)
 # After a fault the account rests, so that the same fault does not cost a thread again at once.
 REST_SECONDS: Final = 20.0
 FIRST_WAIT: Final = timedelta(seconds=30)
@@ -55,7 +56,7 @@ MOST_EVENT_TRIES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class WorkKind:
+class WorkKind(Generic[Row]):
     """A kind of rows: which are due, how one is done, and how one that broke its process five times ends.
 
     `account` is the path from the row to its account, `due` the column with its due time, `tries` and `failure` those
@@ -63,12 +64,12 @@ class WorkKind:
     """
 
     name: str
-    rows: Callable[[TimeOrExpression], "QuerySet[Any]"]
+    rows: Callable[[TimeOrExpression], "QuerySet[Row]"]
     account: str
     due: str
     related: tuple[str, ...]
-    do: Callable[[Stripe, Any], None]
-    give_up: Callable[[Any], None]
+    do: Callable[[Stripe, Row], None]
+    give_up: Callable[[Row], None]
     tries: str = "tries"
     failure: str = "failure"
     ends: frozenset[str] = OF_THE_KEY
@@ -78,7 +79,7 @@ class WorkKind:
         rows = self.rows(now).exclude(**{f"{self.account}__in": without})
         return list(rows.values_list(self.account, flat=True)[:FIRST_ROWS])
 
-    def due_of(self, account: ProviderAccount, now: TimeOrExpression) -> "QuerySet[Any]":
+    def due_of(self, account: ProviderAccount, now: TimeOrExpression) -> "QuerySet[Row]":
         return self.rows(now).filter(**{self.account: account.pk}).select_related(*self.related)
 
 
@@ -98,7 +99,7 @@ def _give_refund_up(refund: Refund) -> None:
     Refund.objects.filter(pk=refund.pk).update(call_at=None, failure="broke_off")
 
 
-KINDS: Final = (
+KINDS: Final[tuple[WorkKind[Any], ...]] = (
     WorkKind(EVENT_KIND, due_events, "account", "due_at", ("account",), handle_event, _give_event_up),
     WorkKind(
         REFUND_KIND,
@@ -185,7 +186,7 @@ def take_turn(pk: int) -> bool:
     return True
 
 
-def _begin(kind: WorkKind, row: Any, now: datetime) -> bool:
+def _begin(kind: WorkKind[Row], row: Row, now: datetime) -> bool:
     """Count a try, and put the row's due time off as if the try would fail."""
     tries = getattr(row, kind.tries) + 1
     setattr(row, kind.tries, tries)
@@ -194,7 +195,7 @@ def _begin(kind: WorkKind, row: Any, now: datetime) -> bool:
     return bool(rows.update(**{kind.due: now + pause, kind.tries: min(tries, 1_000)}))
 
 
-def _do(kind: WorkKind, account: ProviderAccount, row: Any) -> bool:
+def _do(kind: WorkKind[Row], account: ProviderAccount, row: Row) -> bool:
     try:
         with stripe_of(account, ends=kind.ends) as stripe:
             kind.do(stripe, row)
@@ -209,6 +210,6 @@ def _do(kind: WorkKind, account: ProviderAccount, row: Any) -> bool:
     return True
 
 
-def _give_up(kind: WorkKind, row: Any) -> bool:
+def _give_up(kind: WorkKind[Row], row: Row) -> bool:
     kind.give_up(row)
     return True

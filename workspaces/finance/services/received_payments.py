@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from django.db.models import Sum
 
@@ -96,7 +96,7 @@ def recount_payment(payment: Payment, *, now: datetime) -> None:
 def record_payment_activity(what: str, *, payment: Payment, amount: int, by: Actor) -> None:
     """Add an entry such as `payment.received`. It names the invoice by its number, and never the payer."""
     invoice = payment.invoice
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         "invoice": str(invoice.uuid),
         "number": invoice.number,
         "payment": str(payment.uuid),

@@ -1,7 +1,7 @@
 """Sends invoices to their buyers by e-mail, with the PDF attached and the address of the pay page."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from agency.models import Mail
 from agency.services.mail.attachments import MailAttachment, MailAttachments
@@ -39,7 +39,7 @@ def _path_of(mail: Mail) -> str:
     return f"{PAY_PATH}{_invoice_of(mail).token}"
 
 
-def _context_of(mail: Mail) -> Mapping[str, Any]:
+def _context_of(mail: Mail) -> Mapping[str, object]:
     invoice = _invoice_of(mail)
     return {
         "seller": invoice.sold_by.name,

@@ -3,6 +3,7 @@
 import os
 from typing import IO, Any, Protocol, cast
 
+from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, storages
 
 StorageErrors = tuple[type[Exception], ...]
@@ -34,7 +35,7 @@ class MediaStorage(Protocol):
 
     faults: StorageErrors
 
-    def save(self, name: str, content: Any) -> str: ...
+    def save(self, name: str, content: "File[bytes]") -> str: ...
 
     def delete(self, name: str) -> None: ...
 
@@ -47,7 +48,7 @@ class LocalStorage(FileSystemStorage):
 
     faults: StorageErrors = (OSError,)
 
-    def _save(self, name: str, content: Any) -> str:
+    def _save(self, name: str, content: "File[bytes]") -> str:
         """Write a file, and return only when it is on the disk, because its row is committed next."""
         untyped: Any = super()
         kept: str = untyped._save(name, content)
