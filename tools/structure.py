@@ -36,20 +36,19 @@ class Limit:
         return f"at most {self.most:g}{self.unit}" if self.least == 0 else f"at least {self.least:g}{self.unit}"
 
 
-# The engine and the editor of automations brought 90 files and 15,000 lines. Three figures still have to come down:
-# imports to 9 %, `Any` to 1, `type: ignore` to 40. Until then their limits keep them from growing.
+# Raise a limit only with its reason. More code may need more files: whether they are full is what the mean says.
 LIMITS = {
     "files": Limit(most=840),
     "lines": Limit(most=139_200),
     "mean lines of a file": Limit(least=130),
-    "folders": Limit(most=104),
+    "folders": Limit(most=103),
     "imports, share of lines": Limit(most=9.5, unit=" %"),
     f"files of {SMALL_FILE} lines or less that one other imports": Limit(most=20),
     "files in an import circle": Limit(most=0),
     f"files of more than {LONGEST_FILE} lines": Limit(most=0),
     f"functions of more than {LONGEST_FUNCTION} lines": Limit(most=0),
-    "uses of `Any` per 100 lines": Limit(most=1.95),
-    "uses of `type: ignore`": Limit(most=104),
+    "uses of `Any` per 100 lines": Limit(most=0.5),
+    "uses of `type: ignore`": Limit(most=30),
 }
 
 

@@ -18,7 +18,7 @@ from agency.services.notifications.agency_kinds import notify_of_new_member
 from config.errors import Conflict, InvalidInput, NotFound
 from config.hooks import Registry
 
-ANSWERED_WITHIN = timedelta(days=7)
+INVITATION_LASTS = timedelta(days=7)
 # Keeps the team's page short, and a console from becoming a way to write to the whole world.
 MOST_WAITING = 100
 
@@ -147,7 +147,7 @@ def open_invitation(
         role=role,
         invited_by=by.label,
         created_at=now,
-        expires_at=now + ANSWERED_WITHIN,
+        expires_at=now + INVITATION_LASTS,
     )
     queue_invitation(kind=handler_of(invitation).mail_kind, invitation=invitation, context=names)
     return invitation
@@ -167,7 +167,7 @@ def send_invitation_again(*, invitation: Invitation, now: datetime, by: Actor) -
 def renew_invitation(invitation: Invitation, now: datetime) -> Invitation:
     """Send a link again, for another seven days; the caller is inside a transaction and records the activity."""
     invitation = _lock(invitation)
-    invitation.expires_at = now + ANSWERED_WITHIN
+    invitation.expires_at = now + INVITATION_LASTS
     invitation.save(update_fields=["expires_at"])
     handler = handler_of(invitation)
     queue_invitation(kind=handler.mail_kind, invitation=invitation, context=handler.names(invitation))

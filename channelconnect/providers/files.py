@@ -13,15 +13,15 @@ from channelconnect.providers.graph import Graph, ProviderFault
 from channelconnect.providers.messages import proof_of
 from channelconnect.providers.parsing import ident, text
 from channelconnect.providers.settings import provider_settings
-from channelconnect.providers.transport import Limits, NoReply, Request, Transport, UploadedFile
+from channelconnect.providers.transport import CallTimeouts, NoReply, Request, Transport, UploadedFile
 from config.http.client import download
 from config.http.guard import URLRefused, VettedTarget, check_url
 from config.http.resolver import LookupFailed, system_lookup
 
 MOST_BYTES: Final = 100 * 1024 * 1024
 SECONDS: Final = 45.0
-LIMITS: Final = Limits(operation=15.0)
-UPLOAD_LIMITS: Final = Limits(read=20.0, whole=40.0, attempts=1)
+LIMITS: Final = CallTimeouts(operation=15.0)
+UPLOAD_LIMITS: Final = CallTimeouts(read=20.0, whole=40.0, attempts=1)
 REFUSALS: Final = 300
 # Meta's hosts for files. Only the first one, and the Graph API's own host, get the token.
 TOKEN_HOST: Final = "lookaside.fbsbx.com"  # noqa: S105  # no secret

@@ -11,7 +11,7 @@ from channelconnect.providers.grants import Account, Grant, Provider, covered
 from channelconnect.providers.graph import Graph, ProviderFault
 from channelconnect.providers.parsing import Row, ident, recipients_per_day, row, text, texts
 from channelconnect.providers.settings import ProviderSettings, provider_settings
-from channelconnect.providers.transport import Limits, Transport
+from channelconnect.providers.transport import CallTimeouts, Transport
 
 PAGES_SHOW_LIST: Final = "pages_show_list"
 PAGE_FIELDS: Final = "id,name,access_token,tasks,instagram_business_account{id,username,name}"
@@ -264,14 +264,16 @@ def _account(number: Row, container_id: str, business: Row) -> Account:
 CLIENTS: dict[str, type[Provider]] = {client.platform: client for client in (WhatsApp, Facebook, Instagram)}
 
 
-def whatsapp(*, limits: Limits | None = None) -> WhatsApp:
+def whatsapp(*, limits: CallTimeouts | None = None) -> WhatsApp:
     """Return WhatsApp's client. Raises `ProviderFault("provider_not_configured")` if it is not set up."""
     provider = provider_for(WhatsApp.platform, limits=limits)
     assert isinstance(provider, WhatsApp)  # noqa: S101  # tells the type checker what `CLIENTS` says
     return provider
 
 
-def provider_for(platform: str, *, settings: ProviderSettings | None = None, limits: Limits | None = None) -> Provider:
+def provider_for(
+    platform: str, *, settings: ProviderSettings | None = None, limits: CallTimeouts | None = None
+) -> Provider:
     """Return a platform's client. Raises `ProviderFault("provider_not_configured")` if it is not set up.
 
     Calls of one process share their connections.
@@ -280,9 +282,9 @@ def provider_for(platform: str, *, settings: ProviderSettings | None = None, lim
     client = CLIENTS.get(platform)
     if client is None or not client.is_set_up(chosen):
         raise ProviderFault("provider_not_configured", platform=platform)
-    return client(chosen, _transport(limits or Limits()))
+    return client(chosen, _transport(limits or CallTimeouts()))
 
 
 @lru_cache(maxsize=8)
-def _transport(limits: Limits) -> Transport:
+def _transport(limits: CallTimeouts) -> Transport:
     return Transport(limits)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypedDict
 from channelconnect.providers.graph import Graph
 from channelconnect.providers.parsing import Row, ident, row, rows, text
 from channelconnect.providers.settings import provider_settings
-from channelconnect.providers.transport import Limits, Transport
+from channelconnect.providers.transport import CallTimeouts, Transport
 
 FIELDS: Final = "id,name,language,status,category,components,parameter_format"
 STATUSES: Final[dict[str, str]] = {
@@ -29,7 +29,7 @@ LONGEST_NAME: Final = 512
 LONGEST_TEXT: Final = 2_000
 MOST_TEMPLATES: Final = 6_000
 # A list of thousands takes many pages.
-LIMITS: Final = Limits(operation=40.0)
+LIMITS: Final = CallTimeouts(operation=40.0)
 
 
 class WantedParameter(TypedDict):

@@ -133,8 +133,8 @@ LONGEST_IDLE: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Limits in seconds: `whole` for one call, `operation` for all calls of one operation.
+class CallTimeouts:
+    """Seconds that calls of the Graph API may take: `whole` for one call, `operation` for all calls of one operation.
 
     `body` is in bytes; `attempts` includes the first.
     """
@@ -180,7 +180,7 @@ class Transport:
     Threads may share it.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: CallTimeouts) -> None:
         self.limits = limits
         self._session = requests.Session()
         self._session.trust_env = False

@@ -18,7 +18,7 @@ from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.message_results import ERRORS
 from channelconnect.providers.notices.events import AccountAccessChanged, LimitChanged, ProviderEvent, QualityChanged
 from channelconnect.providers.platforms import provider_for
-from channelconnect.providers.transport import Limits
+from channelconnect.providers.transport import CallTimeouts
 from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
 from config.tries.counting import Try, begin_next, run_begun
@@ -138,7 +138,7 @@ def _names(fact: ProviderEvent, channel: Channel) -> bool:
 logger = logging.getLogger(__name__)
 
 # The rows are the retries.
-ACCESS_CHECK_LIMITS: Final = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
+ACCESS_CHECK_LIMITS: Final = CallTimeouts(read=8.0, whole=10.0, operation=10.0, attempts=1)
 # A check that died or got no answer is repeated after this time.
 RETRY_CHECK_AFTER: Final = timedelta(seconds=30)
 CHECK_VALID_FOR: Final = timedelta(hours=1)

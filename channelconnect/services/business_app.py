@@ -17,7 +17,7 @@ from channelconnect.models import BusinessAppSync, ChannelCredential
 from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.notices.events import HistoryShared
 from channelconnect.providers.platforms import AppData, whatsapp
-from channelconnect.providers.transport import Limits
+from channelconnect.providers.transport import CallTimeouts
 from channelconnect.services.accounts import A_SECOND
 from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
@@ -36,7 +36,7 @@ THROTTLED: Final = "provider_request_failed"
 NO_ANSWER: Final = "provider_unavailable"
 TOO_LATE: Final = "too_late"
 NO_TOKEN: Final = "credentials_expired"  # noqa: S105 - a word, no secret
-APP_DATA_LIMITS: Final = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
+APP_DATA_LIMITS: Final = CallTimeouts(read=8.0, whole=10.0, operation=10.0, attempts=1)
 # In the order of the calls.
 PREFIXES: Final[Mapping[AppData, str]] = {AppData.CONTACTS: "contacts", AppData.HISTORY: "history"}
 # Without an answer after this time, none will come.

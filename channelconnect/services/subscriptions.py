@@ -21,7 +21,7 @@ from channelconnect.models.channels import OPEN, UnsubscriptionReason, Unsubscri
 from channelconnect.providers.grants import Account, Grant
 from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.platforms import provider_for
-from channelconnect.providers.transport import Limits
+from channelconnect.providers.transport import CallTimeouts
 from channelconnect.services.allowance_keys import carry_uses_over
 from config.db import TimeOrExpression
 from config.encryption import UnreadableSecret
@@ -122,7 +122,7 @@ logger = logging.getLogger(__name__)
 
 KIND: Final = "unsubscription"
 # The rows are the retries.
-UNSUBSCRIBE_LIMITS = Limits(read=8.0, whole=10.0, operation=10.0, attempts=1)
+UNSUBSCRIBE_LIMITS = CallTimeouts(read=8.0, whole=10.0, operation=10.0, attempts=1)
 # No call runs for longer than this, even if its process died.
 IN_FLIGHT = timedelta(minutes=1)
 FIRST_PAUSE = timedelta(minutes=1)

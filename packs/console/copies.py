@@ -1,7 +1,7 @@
 """Console pages that copy an automation out of a sub-account, and that install a pack into one."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django import forms
@@ -24,6 +24,7 @@ from packs.services.copies import copied_entry, copy_anew
 from packs.services.errors import PackNotFound
 from packs.services.offered_packs import OfferedPack, offered_packs
 from workspaces.automations.flows.differences import Difference, differences
+from workspaces.automations.flows.flow import Flow
 from workspaces.automations.models import Automation
 from workspaces.automations.services import reasons_barred
 from workspaces.subaccounts.console.sub_accounts import PAGE, SubAccountDetailView
@@ -148,8 +149,7 @@ class CopyPreview(CopyPage, FormPage[ConfirmationForm]):
 
     def _differences(self, replaced: PackEntry) -> list[Difference]:
         copied = copied_entry(self.automation, replaced)
-        after: Any = copied.flow or {}
-        return differences(replaced.flow, after, lambda _kind, value: value)
+        return differences(replaced.flow, cast("Flow", copied.flow or {}), lambda _kind, value: value)
 
 
 class PackInstallForm(forms.Form):

@@ -18,11 +18,10 @@ from config.metrics import count, observe
 from config.postgresql.arrays import binaries, decimals, integers, texts
 from webhooks.dispatcher import queries
 from webhooks.dispatcher.queries import LeasedDelivery
+from webhooks.models.endpoints import RETRY_WAITS
 from webhooks.services.queueing import AGENCY_SUSPENDED
 from webhooks.signing import Signature
 
-# The waits in seconds before the second and later attempts. Standard retries have three attempts, extended ones nine.
-WAITS = (10.0, 60.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
 SUCCESS, ERROR, PENDING = "success", "error", "pending"
 
 
@@ -79,7 +78,7 @@ def columns(attempts: Sequence[AttemptResult]) -> dict[str, object]:
         "most": len(attempts),
         "ended": integers(one.row.id for one, ending in pairs if ending != PENDING),
         "postponed": integers(one.row.id for one, ending in pairs if ending == PENDING),
-        "waits": decimals(WAITS[one.row.attempts] for one, ending in pairs if ending == PENDING),
+        "waits": decimals(RETRY_WAITS[one.row.attempts] for one, ending in pairs if ending == PENDING),
         "ids": integers(one.row.id for one in attempts),
         "numbers": integers(one.row.attempts + 1 for one in attempts),
         "statuses": integers(result.status for result in results),

@@ -16,7 +16,9 @@ from agency.tenants import Tenant
 from config.db import CurrentTransaction
 from config.encryption import EncryptedTextField
 
-STANDARD_ATTEMPTS, EXTENDED_ATTEMPTS = 3, 9
+# The waits in seconds before the second and later attempts. Extended retries use all of them.
+RETRY_WAITS = (10.0, 60.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
+STANDARD_ATTEMPTS, EXTENDED_ATTEMPTS = 3, len(RETRY_WAITS) + 1
 
 
 class EndpointQuerySet(models.QuerySet["Endpoint"]):

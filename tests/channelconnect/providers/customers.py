@@ -12,21 +12,21 @@ from channelconnect.providers.grants import Account, Grant, Provider
 from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.platforms import provider_for
 from channelconnect.providers.settings import ProviderSettings
-from channelconnect.providers.transport import Limits
+from channelconnect.providers.transport import CallTimeouts
 from tools.sandbox import RunningSandbox
 
 REDIRECT_URI = "http://127.0.0.1:8000/connect/callback"
 PLATFORMS = ("whatsapp", "facebook", "instagram")
 # Repeats come at once.
-QUICK = Limits(pause=0.001)
+QUICK = CallTimeouts(pause=0.001)
 # What the tests of deadlines wait for.
-SHORT = Limits(connect=0.5, read=0.25, whole=0.4, operation=3, pause=0.001)
+SHORT = CallTimeouts(connect=0.5, read=0.25, whole=0.4, operation=3, pause=0.001)
 
 
 @dataclass(frozen=True)
 class Customer:
     sandbox: RunningSandbox
-    limits: Limits = QUICK
+    limits: CallTimeouts = QUICK
 
     @property
     def settings(self) -> ProviderSettings:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -35,12 +36,16 @@ LOCK: Final = "lock/dev.txt"
 LOOKING_PACKAGES: Final = ("axe-playwright-python==", "django==", "playwright==")
 DIGITS: Final = 16
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+CLASS_NAME: Final = re.compile("_?[A-Z][A-Za-z]*[a-z]")
 FOR_TYPES: Final = frozenset(("Protocol", "TypedDict"))
 TYPE_PARAMETERS: Final = frozenset(("ParamSpec", "TypeVar"))
 
 
 class _WithoutTypes(ast.NodeTransformer):
     """Leaves out docstrings, annotations and what only type checkers read."""
+
+    def __init__(self) -> None:
+        self._functions = 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._without_docstring(node)
@@ -60,15 +65,23 @@ class _WithoutTypes(ast.NodeTransformer):
         node.annotation = None
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Keep the name, which a dataclass or a named tuple reads, and whether it belongs to the class."""
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """Keep a field's name, which a dataclass or a named tuple reads, and whether it belongs to the class."""
+        if self._functions:
+            return self.generic_visit(ast.Assign([node.target], node.value)) if node.value else None
         is_of_class = "ClassVar" in ast.dump(node.annotation)
         node.annotation = ast.Constant("ClassVar" if is_of_class else "")
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
         is_type_parameter = isinstance(node.value, ast.Call) and _name(node.value.func) in TYPE_PARAMETERS
-        return None if is_type_parameter else self.generic_visit(node)
+        is_alias = isinstance(node.value, ast.Subscript) and bool(CLASS_NAME.match(_name(node.targets[0])))
+        return None if is_type_parameter or is_alias else self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        _, *values = node.args or [node]
+        is_cast = _name(node.func) == "cast" and len(values) == 1
+        return self.visit(values[0]) if is_cast else self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
         return None if _name(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
@@ -76,9 +89,13 @@ class _WithoutTypes(ast.NodeTransformer):
     def _without_docstring(self, node: Documented) -> ast.AST:
         if ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-        if not isinstance(node, ast.Module | ast.ClassDef):
-            node.returns = None
-        return self.generic_visit(node)
+        if isinstance(node, ast.Module | ast.ClassDef):
+            return self.generic_visit(node)
+        node.returns = None
+        self._functions += 1
+        self.generic_visit(node)
+        self._functions -= 1
+        return node
 
 
 def _name(node: ast.expr) -> str:

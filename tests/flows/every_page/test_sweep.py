@@ -109,7 +109,8 @@ class PlanPage:
 
     def get(self, **ids: Any) -> Plan:
         """Show it."""
-        return Rows(PlanForm, most=self.most)  # all of it
+        rows = Rows(PlanForm, most=self.most)  # all of it
+        return rows
 '''
 
 
@@ -125,6 +126,11 @@ class PlanPage:
             set(),
         ),
         ("import Plan\n", "import Plan, Catalogue\n", set()),
+        ("@dataclass\n", "Plans = list[PlanForm]\n\n@dataclass\n", set()),
+        ("@dataclass\n", "MOST = LIMITS['plans']\n\n@dataclass\n", {"console:plan"}),
+        ("rows = ", "rows: Rows = ", set()),
+        ("return rows", 'return cast("Rows", rows)', set()),
+        ("return rows", "return list(rows)", {"console:plan"}),
         ("most=self.most", "most=self.most + 1", {"console:plan"}),
         ("most: int = 20", "most: int = 21", {"console:plan"}),
         ("most: int", "most: ClassVar[int]", {"console:plan"}),

@@ -22,7 +22,7 @@ from workspaces.subaccounts.services import tenant_of
 RUN_FAILED: Final = "automation.run_failed"
 # An automation is switched off when so many of its latest runs have failed.
 LATEST_RUNS: Final = 100
-MOST_FAILURES: Final = 20
+SWITCH_OFF_AT_FAILURES: Final = 20
 SWITCHED_OFF: Final = "automation.switched_off_for_failures"
 NOTIFICATION_KINDS: Final = (
     NotificationKind(
@@ -86,7 +86,7 @@ def switch_off_failing(automations: Collection[int], now: datetime) -> int:
     if not automations:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(FAILING, [TOO_MANY_MESSAGES, LATEST_RUNS, integers(automations), MOST_FAILURES])
+        cursor.execute(FAILING, [TOO_MANY_MESSAGES, LATEST_RUNS, integers(automations), SWITCH_OFF_AT_FAILURES])
         failing = [row[0] for row in cursor.fetchall()]
     for automation in Automation.objects.filter(pk__in=failing).order_by("pk"):
         _switch_off(automation, now)

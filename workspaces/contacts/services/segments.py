@@ -246,9 +246,7 @@ class SegmentChanges(TypedDict, total=False):
 
 
 @transaction.atomic
-def create_segment(
-    *, workspace: Workspace, name: str, filter: Mapping[str, object], now: datetime, by: Actor
-) -> Segment:
+def create_segment(*, workspace: Workspace, name: str, filter: Mapping[str, Any], now: datetime, by: Actor) -> Segment:
     """Save a filter under a name.
 
     Raises `FilterRefused`, `SegmentNameTaken`, `SegmentLimitReached`.

@@ -49,7 +49,7 @@ class SendMessage(ConversationDetail):
     stored: StoredFile | None = None
     refusal: DomainError | None = None
 
-    def prepare(self, request: HttpRequest, *args: object, **ids: UUID | None) -> None:
+    def prepare(self, request: HttpRequest, *args: object, **ids: Any) -> None:
         """Store the uploaded file. A file that no message uses is removed later."""
         file = request.FILES.get("file")
         if file is None:

@@ -14,7 +14,7 @@ from channelconnect.providers.grants import Account
 from channelconnect.providers.graph import ProviderFault
 from channelconnect.providers.platforms import provider_for
 from channelconnect.providers.settings import ProviderSettings
-from channelconnect.providers.transport import Limits, NoReply, Request, Transport
+from channelconnect.providers.transport import CallTimeouts, NoReply, Request, Transport
 from tests.channelconnect.providers.customers import REDIRECT_URI, SHORT, Customer, fault, fault_of
 from tests.waiting import in_time, until
 from tools.sandbox import SandboxConfig
@@ -35,7 +35,7 @@ def test_no_silence_and_no_dripping_outlasts_the_deadline(hurried: Customer, kin
 
 def test_a_connection_that_served_before_is_bounded_too(customer: Customer) -> None:
     """However long a silence may last: the whole call is what is bounded."""
-    limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS, whole=0.4, operation=LONG_SECONDS, pause=0.001)
+    limits = CallTimeouts(connect=LONG_SECONDS, read=LONG_SECONDS, whole=0.4, operation=LONG_SECONDS, pause=0.001)
     hurried, grant = replace(customer, limits=limits), customer.grant("facebook")
 
     def accounts() -> list[Account]:
@@ -53,7 +53,7 @@ def test_a_connection_that_served_before_is_bounded_too(customer: Customer) -> N
 
 def test_all_calls_of_an_operation_share_one_budget(customer: Customer) -> None:
     """What a single call may take is more than the test may."""
-    limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS, whole=LONG_SECONDS, operation=0.5, pause=0.001)
+    limits = CallTimeouts(connect=LONG_SECONDS, read=LONG_SECONDS, whole=LONG_SECONDS, operation=0.5, pause=0.001)
     hurried, grant = replace(customer, limits=limits), customer.grant("facebook")
     customer.sandbox.play(**fault("me_accounts", "hang", seconds=LONG_SECONDS))
     caught = fault_of(lambda: in_time(lambda: hurried.provider("facebook").accounts(grant)))
@@ -92,7 +92,7 @@ def test_a_server_that_never_speaks_is_left_in_time(deaf_server: str) -> None:
 
 
 def test_a_handshake_that_never_ends_is_left_in_time(deaf_server: str) -> None:
-    limits = Limits(connect=LONG_SECONDS, read=LONG_SECONDS)
+    limits = CallTimeouts(connect=LONG_SECONDS, read=LONG_SECONDS)
     with pytest.raises(NoReply, match="deadline"):
         in_time(
             lambda: Transport(limits).send(
@@ -116,7 +116,7 @@ def test_a_redirect_is_not_followed(customer: Customer) -> None:
 
 
 def test_calls_share_a_connection(customer: Customer) -> None:
-    transport = Transport(Limits())
+    transport = Transport(CallTimeouts())
     request = Request(method="GET", url=f"{customer.sandbox.url}/__control/scenario")
     for _ in range(3):
         assert transport.send(request, seconds=LONG_SECONDS).status == 200
@@ -126,7 +126,7 @@ def test_calls_share_a_connection(customer: Customer) -> None:
 
 
 def test_connections_that_were_idle_for_long_are_left(customer: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
-    transport = Transport(Limits())
+    transport = Transport(CallTimeouts())
     request = Request(method="GET", url=f"{customer.sandbox.url}/__control/scenario")
     for idle in (30.0, 0.0):
         monkeypatch.setattr("channelconnect.providers.transport.LONGEST_IDLE", idle)
@@ -153,7 +153,7 @@ def secure() -> Iterator[tuple[str, str]]:
 
 def test_over_tls_connections_are_checked_kept_and_bounded(secure: tuple[str, str]) -> None:
     url, authority = secure
-    transport = Transport(Limits(connect=LONG_SECONDS, read=LONG_SECONDS))
+    transport = Transport(CallTimeouts(connect=LONG_SECONDS, read=LONG_SECONDS))
     ask = Request(method="GET", url=f"{url}/__control/scenario")
     with pytest.raises(NoReply, match="connection"):
         transport.send(ask, seconds=LONG_SECONDS)

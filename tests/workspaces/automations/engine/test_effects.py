@@ -22,7 +22,7 @@ from workspaces.automations.engine.loop import run_due
 from workspaces.automations.models import Automation, AutomationPause, AutomationRun, OutsideCall, TriggerEvent
 from workspaces.automations.services.outside_calls import CallResult, record_results
 from workspaces.automations.services.run_control import stop_run, stop_runs_of_automation
-from workspaces.automations.services.run_failures import MOST_FAILURES, TOO_MANY_MESSAGES
+from workspaces.automations.services.run_failures import SWITCH_OFF_AT_FAILURES, TOO_MANY_MESSAGES
 from workspaces.contacts.models import Contact, Task
 from workspaces.contacts.services import update_contact
 from workspaces.conversations.facts import CommentReceived, Person
@@ -137,10 +137,10 @@ def test_stopping_withdraws_the_messages_that_have_not_left(a: Tenant, way: str)
 
 def test_a_contact_who_writes_again_and_again_switches_nothing_off(a: Tenant) -> None:
     automation = on(a, a_flow())
-    for _ in range(MOST_FAILURES + 10):
+    for _ in range(SWITCH_OFF_AT_FAILURES + 10):
         say(a, "hello")
     failed = AutomationRun.objects.filter(status="failed", error_code=TOO_MANY_MESSAGES)
-    assert failed.count() >= MOST_FAILURES
+    assert failed.count() >= SWITCH_OFF_AT_FAILURES
     automation.refresh_from_db()
     assert automation.enabled
 
