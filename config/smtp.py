@@ -17,7 +17,7 @@ from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.mail.backends import console, smtp
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from _typeshed import ReadableBuffer
 
 # The time from the connection to the server's last reply. EMAIL_TIMEOUT limits each silence within it.
 CONVERSATION_SECONDS = 30.0
@@ -150,7 +150,7 @@ class BoundedSMTP(smtplib.SMTP):
         self.conversation.begin(Step.RECIPIENT)
         return super().rcpt(recip, options)
 
-    def data(self, msg: "Buffer | str") -> tuple[int, bytes]:
+    def data(self, msg: "ReadableBuffer | str") -> tuple[int, bytes]:
         """Send the content, and wait until the deadline for the answer.
 
         A client that hangs up earlier does not know whether the server took the e-mail.
