@@ -160,7 +160,7 @@ def test_it_reaches_from_a_month_ago_to_half_a_year_ahead_and_keeps_the_nearest(
     path = path_of(mia)
     for days in (-31, -29, -1, 1, 3, 179, 181):
         named = ContactFactory.create(workspace=cut.workspace, name=str(days))
-        move_to(booked(cut, named, tomorrow()), now() + days * DAY)
+        move_to(booked(cut, named, tomorrow() + 10 * DAY), now() + days * DAY)
     assert [one[9:-1] for one in summaries(path)] == ["-29", "-1", "1", "3", "179"]
     # What took place stays.
     complete_appointment(appointment=Appointment.objects.get(contact__name="-1"), now=now(), by=SYSTEM)
@@ -221,7 +221,7 @@ def test_a_feed_has_a_refresh_interval_and_answers_304_while_unchanged(
         lambda: Contact.objects.update(name="Grace"),
         lambda: Contact.objects.update(phone="+4930999"),
         lambda: Appointment.objects.filter(pk=appointment.pk).update(calendar_sequence=3),
-        lambda: ClassSessionFactory.create(workspace=cut.workspace, staff=mia),
+        lambda: ClassSessionFactory.create(workspace=cut.workspace, staff=mia, starts_at=tomorrow(15)),
         lambda: Workspace.objects.filter(pk=cut.workspace.pk).update(name="Other"),
     ):
         assert unchanged()
