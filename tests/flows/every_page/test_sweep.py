@@ -126,6 +126,7 @@ class PlanPage:
             set(),
         ),
         ("import Plan\n", "import Plan, Catalogue\n", set()),
+        ("import Plan\n", "import Plan\nif TYPE_CHECKING:\n    from agency.pages import PlanRow\n", set()),
         ("@dataclass\n", "Plans = list[PlanForm]\n\n@dataclass\n", set()),
         ("@dataclass\n", "MOST = LIMITS['plans']\n\n@dataclass\n", {"console:plan"}),
         ("rows = ", "rows: Rows = ", set()),
