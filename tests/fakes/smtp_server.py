@@ -4,8 +4,8 @@ import base64
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -74,22 +74,26 @@ class SmtpServer:
             thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with self._lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
         connection.settimeout(HELD_SECONDS)
-        with suppress(OSError), connection:
+        with suppress(OSError), connection, ExitStack() as counted:
+            self._count(1)
+            counted.callback(self._count, -1)
             if self.tls and self.at_once:
                 connection = self.tls.wrap_socket(connection, server_side=True)
             with connection:
-                _Session(self, connection).run()
+                _Session(self, connection, counted.close).run()
+
+    def _count(self, step: int) -> None:
         with self._lock:
-            self.now -= 1
+            self.now += step
+            self.most = max(self.most, self.now)
 
 
 class _Session:
-    def __init__(self, server: SmtpServer, connection: socket.socket) -> None:
-        self.server, self.connection = server, connection
+    """A conversation. It counts as ended by `end` before the client can know that it has ended and begin the next."""
+
+    def __init__(self, server: SmtpServer, connection: socket.socket, end: Callable[[], None]) -> None:
+        self.server, self.connection, self.end = server, connection, end
         self.lines = connection.makefile("rb")
         self.sender = self.recipient = ""
 
@@ -103,6 +107,7 @@ class _Session:
                 if not self._answer(verb, line.decode("utf-8", "replace")):
                     return
         finally:
+            self.end()
             self.lines.close()
             self.connection.close()
 
@@ -124,14 +129,19 @@ class _Session:
         if verb == "AUTH" and not told:
             given = base64.b64decode(line.split()[-1]).decode().split("\0")
             return self._say("235 welcome" if given[-2:] == [USER, PASSWORD] else "535 5.7.8 bad credentials")
+        if verb == "DATA" and not told:
+            return self._take()
+        self._keep_address(verb, line)
+        if verb == "QUIT":
+            self.end()
+        self._say(told or OK)
+        return verb != "QUIT"
+
+    def _keep_address(self, verb: str, line: str) -> None:
         if verb == "MAIL":
             self.sender = line.split("<")[1].split(">")[0]
         if verb == "RCPT":
             self.recipient = line.split("<")[1].split(">")[0]
-        if verb == "DATA" and not told:
-            return self._take()
-        self._say(told or OK)
-        return verb != "QUIT"
 
     def _extensions(self) -> str:
         is_open = isinstance(self.connection, ssl.SSLSocket)

@@ -14,6 +14,7 @@ from tests.config.http.receivers import Receiver, answer
 from tests.factories.webhooks import a_failed_delivery, an_endpoint
 from tests.flows.sessions import give_session
 from tests.tenants import Tenant
+from tests.waiting import until
 from webhooks.models import Delivery, Endpoint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -84,8 +85,8 @@ def test_a_webhooks_life(open_page: Open, receiver: Receiver) -> None:
     page.get_by_role("button", name="Send test").click()
     expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible()
     page.get_by_role("button", name="Redeliver").click()
+    until(lambda: len(receiver.requests) == 2, what="the second delivery")
     expect(page.get_by_role("heading", name="Attempt 1")).to_be_visible()
-    assert len(receiver.requests) == 2
 
     page.get_by_role("navigation", name="Where this page is").get_by_role("link").last.click()
     rotate_and_remove(page, first)

@@ -181,14 +181,14 @@ def test_who_gives_no_answer_to_the_content_is_asked_once_more_and_counts_as_no_
 ) -> None:
     """It may have taken it. Within the e-mail's time it may be slower than at any other step."""
     monkeypatch.setattr(transport, "OWN_SECONDS", 60.0)
-    monkeypatch.setattr(transport, "OWN_SILENCE_SECONDS", 2.0)
+    monkeypatch.setattr(transport, "OWN_SILENCE_SECONDS", 5.0)
     with smtp_server(authority) as server:
         use_server(a.agency, server)
-        server.delay_at_content = 2.5
+        server.delay_at_content = 5.5
         slow = a_mail(a.agency)
         send_mail()
         assert outcome(slow)[0] == ""
-        monkeypatch.setattr(transport, "OWN_SECONDS", 3.0)
+        monkeypatch.setattr(transport, "OWN_SECONDS", 8.0)
         server.delay_at_content = HELD_SECONDS
         mail = a_mail(a.agency)
         for is_given_up in (False, True):

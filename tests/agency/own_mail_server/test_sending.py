@@ -115,7 +115,7 @@ def test_a_server_that_says_nothing_holds_up_nobody_else(
         def hang_up() -> None:
             assert slow.held.wait(PATIENCE_SECONDS)
             until(lambda: (len(quick.messages), len(outbox.outbox)) == (3, 3), what="the others")
-            monkeypatch.setattr(transport, "OWN_SECONDS", 4.0)
+            monkeypatch.setattr(transport, "OWN_SECONDS", 10.0)
             slow.hang_up()
 
         with ThreadPoolExecutor(1) as pool:

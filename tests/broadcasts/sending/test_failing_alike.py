@@ -15,6 +15,7 @@ from broadcasts.sending.results import MOST_CONSECUTIVE_FAILURES, TOO_MANY_FAILU
 from channelconnect.providers.message_results import CallResult, Outcome, error_of
 from channelconnect.providers.messages import OutgoingMessage
 from channelconnect.providers.messages import Recipient as Address
+from channelconnect.sending import loop
 from channelconnect.sending.limits import PER_CHANNEL
 from channelconnect.sending.sources import ClaimedMessage, MessageResult
 from tests.broadcasts.sending.broadcasts import (
@@ -41,8 +42,10 @@ def failing_with(code: str) -> FrozenMessage:
 
 @pytest.mark.parametrize(("code", "rate"), [("132000", 70.0), ("100", 20.0)])
 def test_a_template_that_was_changed_pauses_the_broadcast_which_says_why(
-    channel: Channel, start_sender: StartSender, code: str, rate: float
+    channel: Channel, start_sender: StartSender, code: str, rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No call begins while as many results wait to be recorded as a channel may have calls."""
+    monkeypatch.setattr(loop, "MOST_UNRECORDED", PER_CHANNEL)
     broadcast = with_recipients(channel, MANY, failing_with(code))
     start_sender(rates={"whatsapp": rate})
 

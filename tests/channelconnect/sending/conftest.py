@@ -13,6 +13,7 @@ from channelconnect.sending.sources import message_sources
 from config.celery import wake_up
 from tests.channelconnect.sending.messages import a_channel
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS
 from tools.sandbox import RunningSandbox
 from workspaces.conversations.services.sending import SENDER
 from workspaces.subaccounts.models import Channel
@@ -64,6 +65,14 @@ def _long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what was not accepted wait until the test has it tried again: for a hundred times as long."""
     longer = {backoff: tuple(LONGER * seconds for seconds in calls.WAITS[backoff]) for backoff in calls.WAITS}
     monkeypatch.setattr(calls, "WAITS", longer)
+
+
+@pytest.fixture
+def _one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a call begin when the last one has ended. Calls that are under way together arrive in any order."""
+    monkeypatch.setattr(calls, "BASE_CALLS", 1)
+    monkeypatch.setattr(calls, "EXTRA_CALLS", 0)
+    monkeypatch.setattr(calls, "SLOW_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils.timezone import now
 
 from channelconnect.models import SenderRun
-from channelconnect.sending import calls, claimer
+from channelconnect.sending import claimer
 from channelconnect.sending.allowance import allowance_capacities
 from channelconnect.sending.conversations import AutomatedMessages, ConversationMessages
 from channelconnect.sending.limits import SendingLimits
@@ -34,7 +34,7 @@ from tests.channelconnect.sending.messages import (
 )
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.tenants import Tenant
-from tests.waiting import PATIENCE_SECONDS, until
+from tests.waiting import until
 from tools.sandbox import RunningSandbox
 from workspaces.contacts.models import Contact
 from workspaces.conversations.models import Conversation, Message, QueuedMessage
@@ -72,14 +72,6 @@ def automated(conversations: Sequence[Conversation], *contents: CheckedContent |
 
 def texts_of(meta: RunningSandbox) -> list[str]:
     return [one["body"]["text"]["body"] for one in meta.ledger()["sent"]]
-
-
-@pytest.fixture
-def _one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a call begin when the last one has ended. Calls that are under way together arrive in any order."""
-    monkeypatch.setattr(calls, "BASE_CALLS", 1)
-    monkeypatch.setattr(calls, "EXTRA_CALLS", 0)
-    monkeypatch.setattr(calls, "SLOW_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest.mark.usefixtures("_one_call_at_a_time")

@@ -108,12 +108,11 @@ def test_other_senders_and_those_that_begin_later_hold_back_too(
     assert sends(meta, after) == 0
 
 
+@pytest.mark.usefixtures("_one_call_at_a_time")
 def test_what_was_claimed_before_the_stop_is_given_back_and_costs_no_try(
-    meta: RunningSandbox, channel: Channel, start_sender: StartSender, monkeypatch: pytest.MonkeyPatch
+    meta: RunningSandbox, channel: Channel, start_sender: StartSender
 ) -> None:
-    """One call is made at a time here, so that the others wait claimed when its answer comes."""
-    monkeypatch.setattr("channelconnect.sending.calls.BASE_CALLS", 1)
-    monkeypatch.setattr("channelconnect.sending.calls.EXTRA_CALLS", 0)
+    """The others wait claimed when the answer to the first call comes."""
     meta.play(usage={BUSINESS: LONG})
     many_messages(many_conversations(channel, 10))
     start_sender()

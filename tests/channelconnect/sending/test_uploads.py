@@ -150,7 +150,7 @@ def test_one_numbers_slow_files_do_not_hold_up_anothers(
         a_message(a_conversation(channel), "", type="image", media=a_picture(a, f"{number}.png")) for number in range(6)
     ]
     other = a_channel(a.workspace, meta, external_id=NUMBERS[1])
-    meta.play(faults=[{"call": "upload", "fault": "hang", "seconds": 0.7}])
+    meta.play(faults=[{"call": "upload", "fault": "hang", "seconds": 1.5}])
     message = a_message(a_conversation(other), "", type="image", media=a_picture(a, "last.png"))
 
     start_sender()

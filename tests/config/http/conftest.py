@@ -11,7 +11,7 @@ from config.http.client import HTTPClient
 from config.http.transfer import Limits
 from tests.config.http.receivers import Behaviour, Receiver, answer
 
-HURRIED = Limits(total_ms=3_000, connect_ms=2_900)
+HURRIED = Limits(total_ms=8_000, connect_ms=7_900)
 
 
 @pytest.fixture

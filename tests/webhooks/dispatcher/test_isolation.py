@@ -8,7 +8,7 @@ import pytest
 
 from agency.models import Event
 from config.leases.runs import SHARDS
-from tests.config.http.receivers import LONG_SECONDS, Connection, Receiver
+from tests.config.http.receivers import LONG_SECONDS, Connection, Received, Receiver
 from tests.rounds import wait_for_a_round
 from tests.tenants import Tenant
 from tests.waiting import until
@@ -33,11 +33,9 @@ class Crowd:
 
     def __call__(self, connection: Connection) -> None:
         while (request := connection.read_request()) is not None:
-            connection.receiver.requests.append(request)
-            self._enter(1)
-            if len(connection.receiver.requests) > self.quick:
+            if self._enter(connection.receiver, request) > self.quick:
                 self._hold(connection.receiver)
-            self._enter(-1)
+            self._leave()
             connection.send(b"HTTP/1.1 204 No Content\r\n\r\n")
 
     def _hold(self, receiver: Receiver) -> None:
@@ -46,10 +44,17 @@ class Crowd:
         while time.monotonic() < end and not (self.let_go.is_set() or receiver.closing.wait(0.01)):
             pass
 
-    def _enter(self, step: int) -> None:
+    def _enter(self, receiver: Receiver, request: Received) -> int:
+        """Return the request's number; two that come at once have different ones."""
         with self._lock:
-            self.now += step
+            receiver.requests.append(request)
+            self.now += 1
             self.most = max(self.most, self.now)
+            return len(receiver.requests)
+
+    def _leave(self) -> None:
+        with self._lock:
+            self.now -= 1
 
 
 def endpoints(tenant: Tenant, receiver: Receiver, count: int, *, event: str = EVENT, **fields: str) -> None:

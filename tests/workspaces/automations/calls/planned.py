@@ -100,9 +100,7 @@ def answer(message: str, facts: Mapping[str, str] = FACTS) -> CallAi:
 
 def ended(run: AutomationRun) -> dict[str, Any]:
     """Wait for the end of a run's call; give the data of its one event without the run's own keys."""
-    until(
-        lambda: OutsideCall.objects.filter(run_id=run.pk, ended_at__isnull=False).exists(), 20, what="the call to end"
-    )
+    until(lambda: OutsideCall.objects.filter(run_id=run.pk, ended_at__isnull=False).exists(), what="the call to end")
     [event] = TriggerEvent.objects.filter(kind="call_ended", source_key=f"call:{run.pk}:3")
     assert event.contact_id == run.contact_id
     assert event.cause == run.pk

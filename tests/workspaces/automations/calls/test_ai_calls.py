@@ -11,7 +11,7 @@ from agency.models import NotificationEvent
 from config.db import database_now
 from tests.parallel import at_once
 from tests.tenants import Tenant
-from tests.workspaces.automations.calls.conftest import RunningCalls, StartCalls
+from tests.workspaces.automations.calls.conftest import SHORT_MS, RunningCalls, StartCalls
 from tests.workspaces.automations.calls.planned import an_account, answer, ask, classify, ended, planned, refusal
 from tools.sandbox import RunningSandbox
 from workspaces.automations.models import AgencyAiUsage, AiAccount, AiUsage
@@ -75,7 +75,7 @@ def test_a_busy_provider_is_asked_once_more(a: Tenant, provider: RunningSandbox)
     assert [call["status"] for call in asked(provider)][2:] == [500, 500]
 
 
-@pytest.mark.usefixtures("calls")
+@pytest.mark.usefixtures("short_calls")
 def test_a_silent_provider_is_left_alone_after_a_while(a: Tenant, provider: RunningSandbox) -> None:
     account = an_account(a, provider.url)
     for run in planned(a, *[classify("prices sandbox:hang")] * 5):
@@ -110,7 +110,7 @@ def test_two_workers_keep_to_a_budget(a: Tenant, provider: RunningSandbox, start
     """A call without an answer costs the most that it may cost. The budget is for four of these."""
     account = an_account(a, provider.url, input_price=Decimal(1_000), output_price=Decimal(1_000))
     for _ in range(2):
-        start_calls(longest_ms=1_500)
+        start_calls(longest_ms=SHORT_MS)
     hanging = classify("prices sandbox:hang")
     assert ask(a, hanging) == refusal("timeout")
     of_all = AiUsage.objects.filter(account=account, workspace=None)

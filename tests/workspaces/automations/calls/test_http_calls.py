@@ -89,6 +89,10 @@ def test_answers_that_are_no_result(a: Tenant, receive: Receive) -> None:
     large = ask(a, to(receive(answer(reply(JSON, b"x" * 70_000)))))
     assert large["code"] == "too_large"
     assert len(large["result"]["text"]) <= 64 * 1024
+
+
+@pytest.mark.usefixtures("short_calls")
+def test_a_call_without_an_answer_ends(a: Tenant, receive: Receive) -> None:
     assert ask(a, to(receive(after_request(Connection.hang)))) == refusal("timeout")
 
 
@@ -129,7 +133,7 @@ def test_a_slow_host_delays_no_other(a: Tenant, receive: Receive, provider: obje
     start_calls()
     slow, quick = receive(after_request(Connection.hang)), receive(answer(reply(JSON, b"{}")))
     planned(a, *[to(slow)] * 30)
-    until(lambda: len(slow.requests) == MOST_OF_PEER_IN_WORKSPACE, 20, what="the slow calls")
+    until(lambda: len(slow.requests) == MOST_OF_PEER_IN_WORKSPACE, what="the slow calls")
     # The hosts differ by name, as the port does not count.
     named = CallHttp(method="POST", url=f"http://localhost:{quick.port}/")
     assert ask(a, named)["ok"]

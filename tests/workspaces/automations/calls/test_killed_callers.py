@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from tests.processes.preloaded import Order, Preloaded
 from tests.tenants import Tenant
 from tests.waiting import until
-from tests.workspaces.automations.calls.conftest import StartCalls
+from tests.workspaces.automations.calls.conftest import SHORT_MS, StartCalls
 from tests.workspaces.automations.calls.planned import an_account, classify, ended, planned, refusal
 from tools.sandbox import RunningSandbox
 from workspaces.automations.models import AiUsage, OutsideCall
@@ -32,7 +32,7 @@ def test_a_killed_dispatcher(
         call = OutsideCall.objects.get(run_id=run.pk)
         assert (call.status, call.tries) == ("claimed", number)
         OutsideCall.objects.update(due_at=Now())  # the claim's end comes
-    start_calls(longest_ms=1_500)
+    start_calls(longest_ms=SHORT_MS)
     assert ended(run) == refusal("no_answer")
     assert OutsideCall.objects.get(run_id=run.pk).status == "unknown"
     assert _has_asked(provider, 3)
