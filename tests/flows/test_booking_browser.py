@@ -75,6 +75,7 @@ def test_a_visitor_pays_a_deposit_on_a_phone_and_gets_the_invoice(
     phone.get_by_label("E-mail").fill("ada@example.com")
     phone.wait_for_timeout(1_100)  # nobody fills in a form at once
     phone.get_by_role("button", name="Continue").click()
+    expect(phone.get_by_label("Code")).to_be_visible()
     phone.get_by_label("Code").fill(the_code())
     phone.get_by_role("button").last.click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Pay at the sandbox")
@@ -117,6 +118,7 @@ def test_a_visitor_books_moves_and_cancels_on_a_phone_without_scripts(phone: Pag
     phone.get_by_label("E-mail").fill("ada@example.com")
     phone.wait_for_timeout(1_100)
     phone.get_by_role("button", name="Continue").click()
+    expect(phone.get_by_label("Code")).to_be_visible()
     phone.get_by_label("Code").fill(the_code())
     phone.get_by_role("button", name="Book").click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("Your appointment is booked")
@@ -146,6 +148,7 @@ def test_a_visitor_waits_for_a_seat_and_gives_it_back_on_a_phone_without_scripts
     phone.get_by_label("E-mail").fill("ada@example.com")
     phone.wait_for_timeout(1_100)  # nobody fills in a form at once
     phone.get_by_role("button", name="Join the waiting list").click()
+    expect(phone.get_by_label("Code")).to_be_visible()
     phone.get_by_label("Code").fill(the_code())
     phone.get_by_role("button", name="Join the waiting list").click()
     expect(phone.get_by_role("heading", level=1)).to_have_text("You are on the waiting list")

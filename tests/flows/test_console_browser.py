@@ -134,7 +134,7 @@ def test_a_day_at_the_console(open_browser: Open, live_server: LiveServer, perso
     page.get_by_label("Actions for CRM sync").click()
     page.get_by_role("link", name="Revoke CRM sync").click()
     page.get_by_role("button", name="Revoke key").click()
-    assert call(live_server, key) == 401
+    until(lambda: call(live_server, key) == 401, what="the key to be revoked")
 
     page.get_by_role("link", name="Activity").first.click()
     expect(page.get_by_role("row").nth(1)).to_contain_text("API key revoked")

@@ -24,6 +24,7 @@ def test_a_person_sets_a_new_password(browser: Browser, live_server: LiveServer,
     page.goto("/account/password-reset")
     page.get_by_label("E-mail").fill(person.email)
     page.get_by_role("button", name="Send the link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your e-mail")
     send_mail()
     link = re.search(r"http\S+/set-password/\S+", str(mail.outbox[-1].body))
     assert link

@@ -298,10 +298,9 @@ def a_removed_automation(a: Tenant, is_due: bool) -> None:
 
 
 def an_internal_call(a: Tenant, is_due: bool) -> None:
-    age = timedelta(minutes=1) if is_due else timedelta(0)
     keys = {"run_id": 1, "run_uuid": uuid4(), "seq": 1, "workspace_id": a.workspace.pk, "contact_id": 1}
     made = InternalCall.objects.create(kind="find_times", request={}, **keys)
-    InternalCall.objects.filter(pk=made.pk).update(created_at=now() - age)
+    InternalCall.objects.filter(pk=made.pk).update(created_at=time(is_due))
 
 
 def a_reminder(a: Tenant, is_due: bool) -> None:

@@ -15,8 +15,10 @@ from tests.config.http.conftest import start_receiver
 from tests.config.http.receivers import LOOPBACK, Connection, Receiver, answer
 from tests.factories import StaffFactory
 from tests.tenants import Tenant
+from tests.waiting import PATIENCE_SECONDS
 from tests.workspaces.appointments.external.files import event, ics, response
 from workspaces.appointments.models import ExternalBusy, ExternalCalendar
+from workspaces.appointments.services import calendar_reading
 from workspaces.appointments.services.calendar_reading import MOST_BYTES, read_next_calendars
 from workspaces.appointments.services.external_calendars import (
     CalendarAddressRefused,
@@ -35,14 +37,15 @@ __all__ = ["start_receiver"]
 pytestmark = pytest.mark.django_db
 # Only a host that never answers may need its time up. All others may take as long as a busy machine does.
 PATIENT = Limits(total_ms=60_000, connect_ms=59_900, answer_bytes=MOST_BYTES + 65_536, kept_body_bytes=MOST_BYTES + 1)
-HURRIED = PATIENT._replace(total_ms=1_000, connect_ms=900)
+HURRIED = PATIENT._replace(total_ms=4_000, connect_ms=3_900)
 MODERATE = PATIENT._replace(total_ms=10_000, connect_ms=9_900)
 SOON = now() + timedelta(days=2)
 APPOINTMENT = ics(event(f"DTSTART:{SOON:%Y%m%d}T090000Z", "DURATION:PT1H"))
 
 
 @pytest.fixture(autouse=True)
-def loopback(settings: Any) -> None:
+def loopback(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calendar_reading, "FETCH_SECONDS", PATIENCE_SECONDS)
     settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
 
 

@@ -1,5 +1,6 @@
 """Calls of A.I. providers: what comes back to the run, whatever the provider or the contact does."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.workspaces.automations.calls.conftest import SHORT_MS, RunningCalls, 
 from tests.workspaces.automations.calls.planned import an_account, answer, ask, classify, ended, planned, refusal
 from tools.sandbox import RunningSandbox
 from workspaces.automations.models import AgencyAiUsage, AiAccount, AiUsage
+from workspaces.automations.services import ai_accounts
 from workspaces.automations.services.ai_accounts import remove_ai_account, set_agency_ai_budget
 from workspaces.automations.services.ai_budgets import month_of, reserve
 
@@ -76,7 +78,10 @@ def test_a_busy_provider_is_asked_once_more(a: Tenant, provider: RunningSandbox)
 
 
 @pytest.mark.usefixtures("short_calls")
-def test_a_silent_provider_is_left_alone_after_a_while(a: Tenant, provider: RunningSandbox) -> None:
+def test_a_silent_provider_is_left_alone_after_a_while(
+    a: Tenant, provider: RunningSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ai_accounts, "RESTS", (timedelta(minutes=10),))
     account = an_account(a, provider.url)
     for run in planned(a, *[classify("prices sandbox:hang")] * 5):
         assert ended(run) == refusal("timeout")

@@ -8,9 +8,10 @@ import pytest
 from tests.config.http.receivers import Behaviour, Connection, Receiver, after_request, answer
 from tests.factories import ChannelFactory, WorkspaceFactory
 from tests.tenants import Tenant
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 from tests.workspaces.automations.calls.conftest import StartCalls
 from tests.workspaces.automations.calls.planned import ask, ended, planned, refusal
+from workspaces.automations.dispatcher import claiming, loop, preparing
 from workspaces.automations.dispatcher.claiming import MOST_OF_PEER_IN_WORKSPACE
 from workspaces.automations.execution.types import CallHttp
 from workspaces.automations.models import OutsideCall
@@ -129,8 +130,15 @@ def test_headers_cannot_smuggle(a: Tenant, receive: Receive) -> None:
     assert not receiver.requests
 
 
-def test_a_slow_host_delays_no_other(a: Tenant, receive: Receive, provider: object, start_calls: StartCalls) -> None:
-    start_calls()
+def test_a_slow_host_delays_no_other(
+    a: Tenant, receive: Receive, provider: object, start_calls: StartCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slow calls last as long as the test, so none of them gives its place to the next."""
+    longest_ms = round(1_000 * PATIENCE_SECONDS)
+    for module in (preparing, claiming):
+        monkeypatch.setattr(module, "HTTP_MS", longest_ms)
+    monkeypatch.setattr(loop, "LIMITS", loop.LIMITS._replace(total_ms=longest_ms))
+    start_calls(longest_ms=longest_ms)
     slow, quick = receive(after_request(Connection.hang)), receive(answer(reply(JSON, b"{}")))
     planned(a, *[to(slow)] * 30)
     until(lambda: len(slow.requests) == MOST_OF_PEER_IN_WORKSPACE, what="the slow calls")

@@ -14,8 +14,10 @@ from typing import Any, Final
 
 from django.db import connection
 
+from config.postgresql.concurrency import AdvisoryLock
 from config.tries.models import BegunWork
 from tests.processes.killed_at_statements import child, ended_child, moments
+from tests.waiting import until
 from workspaces.automations.engine import loop
 from workspaces.automations.engine.internal_calls import make_left_calls
 
@@ -26,8 +28,25 @@ def be_careless() -> None:
     engine.transaction = SimpleNamespace(atomic=lambda **_: nullcontext())
 
 
+HELD: Final = """
+SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objsubid = 2 AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+def is_nobody_at_work() -> bool:
+    """Return whether no session is in a batch, not even that of a process that was killed a moment ago."""
+    with connection.cursor() as cursor:
+        cursor.execute(HELD, [AdvisoryLock.AUTOMATION_BATCH.value])
+        return cursor.fetchone() is None
+
+
 def forget() -> None:
-    """Count tries from the beginning: this many kills in a row would otherwise be given up."""
+    """Count tries from the beginning: this many kills in a row would otherwise be given up.
+
+    First PostgreSQL must have noticed the last death. Until then the dead process holds its contacts.
+    """
+    until(is_nobody_at_work, what="the end of the killed process's session")
     BegunWork.objects.all().delete()
 
 
@@ -71,6 +90,7 @@ def work_on_calls() -> None:
                 run_with_calls()
 
         kills += ended_child(work) == SIGKILL
+    ended_child(forget)
     ended_child(run_with_calls)
     sys.stdout.write(str(kills))
 

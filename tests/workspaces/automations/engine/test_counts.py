@@ -40,6 +40,7 @@ def test_several_engines_add_the_counts_of_all_batches_once(a: Tenant) -> None:
     assert PendingCount.objects.count() == 4
     assert started(automation) == 0
     at_once(lambda _: run_due(), times=3)
+    merge_counts()  # an engine whose turn it was not leaves its last counts to the next one
     assert started(automation) == PEOPLE
     assert not PendingCount.objects.exists()
 
