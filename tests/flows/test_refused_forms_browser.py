@@ -129,6 +129,8 @@ def test_a_broadcast(contexts: Contexts, transactional_db: None) -> None:
     page = contexts.page(channel.workspace.owner)
     page.goto("/app/broadcasts/new")
     page.get_by_label("Text", exact=True).fill("The sale begins.")
+    # The first count moves the button. A press just then would miss it.
+    expect(page.get_by_text("of 0 contacts")).to_be_visible()
     page.get_by_role("button", name="Review").click()
     for step in (None, page.reload, lambda: leave_and_come_back(page)):
         if step:
