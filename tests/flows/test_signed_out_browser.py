@@ -50,6 +50,9 @@ def test_a_broadcast_with_a_long_text(page: Page, live_server: LiveServer) -> No
     open_as(page, workspace.owner, "/app/broadcasts/new", live_server.url)
     page.get_by_label("Name", exact=True).fill("Autumn sale")
     page.get_by_label("Text", exact=True).fill(LONG.strip())
+    # The first count moves the button. A press just then would miss it.
+    counted = page.get_by_text("of 0 contacts")
+    expect(counted).to_be_visible()
     UserSession.objects.all().delete()
     save = page.get_by_role("button", name="Review")
     save.click()
@@ -57,6 +60,7 @@ def test_a_broadcast_with_a_long_text(page: Page, live_server: LiveServer) -> No
     expect(page.get_by_label("Name", exact=True)).to_have_value("Autumn sale")
     expect(page.get_by_label("Text", exact=True)).to_have_value(LONG.strip())
     assert not Broadcast.objects.exists()
+    expect(counted).to_be_visible()
     save.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Review before sending")
     assert Broadcast.objects.get().message["text"].split() == LONG.split()
